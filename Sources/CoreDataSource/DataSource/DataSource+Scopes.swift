@@ -281,16 +281,12 @@ extension PrivateContext {
         // The fetch first applies the cascades of all earlier deletions, so the deleted objects below include them.
         let objects = try fetch(request)
         if !objects.isEmpty, deletedBeforeEviction == nil { deletedBeforeEviction = deletedObjects }
-        for (index, object) in objects.enumerated() {
-            try checkCancellation(index)
-            delete(object)
-        }
-        return objects.count
+        return try deleteEach(objects)
     }
 
     /// The objects that the batch has deleted so far, in all its contexts.
     private var deletedObjects: Set<LinkEnd> {
-        ([self] + otherBatchContexts).reduce(into: []) { deleted, context in
+        batchContexts.reduce(into: []) { deleted, context in
             deleted.formUnion(context.changed.lazy.filter(\.isDeleted).map { LinkEnd($0) })
             for rows in context.bulkChanges {
                 deleted.formUnion(rows.deleted.lazy.map { LinkEnd(entity: rows.entity, key: $0.key) })

@@ -16,7 +16,8 @@ enum BatchScope {
 /// **Isolation**: the queues of all contexts of the batch.
 struct Batch {
     private let context: PrivateContext
-    private let others: [PrivateContext]
+    /// All contexts of the batch. The first is ``context``.
+    private let contexts: [PrivateContext]
     /// The contexts whose objects the work may use. The other contexts take part only because delete rules may change their
     /// objects.
     private let workContexts: [PrivateContext]
@@ -42,7 +43,7 @@ struct Batch {
         self.completion = completion
         self.context = context
         self.source = source
-        self.others = others
+        contexts = [context] + others
         self.workContexts = workContexts
     }
 
@@ -84,7 +85,7 @@ struct Batch {
         }
         begin(hasFollowed: use != nil)
         let leasedEntities = stack.root.leases.map { _ in Set((use?.epochs ?? []).map(\.entity)) }
-        for context in [context] + others { context.leasedEntities = leasedEntities }
+        for context in contexts { context.leasedEntities = leasedEntities }
         context.earlyWrites.begin(newestSave: stack.root.earlyWriteStore == nil ? nil : stack.root.newestSave)
         return use
     }
@@ -100,11 +101,10 @@ struct Batch {
         try endSweeps()
         try applyRules()
         let saved =
-            context.sharesConstraints || others.contains { $0.sharesConstraints }
+            contexts.contains { $0.sharesConstraints }
             ? try stack.sharedConstraints.withLock { try submit(isAwaited, epochs) }
             : try submit(isAwaited, epochs)
-        context.didSave(saved.number)
-        for other in others { other.didSave(saved.number) }
+        for context in contexts { context.didSave(saved.number) }
         return saved
     }
 
@@ -143,7 +143,7 @@ struct Batch {
     /// ``begin(hasFollowed:)`` adds these saves.
     private func followToRead() throws(DataSourceError) {
         guard stack.root.isRemote, let keeper = stack.root.leases else { return }
-        let owned = ([context] + others).flatMap(\.bindings).filter(\.isOwned).map(\.layout.index)
+        let owned = contexts.flatMap(\.bindings).filter(\.isOwned).map(\.layout.index)
         try keeper.follow(beforeReading: Set(owned))
     }
 
@@ -152,11 +152,10 @@ struct Batch {
     /// - Parameter hasFollowed: Whether the saves of other members were just added to the log.
     private func begin(hasFollowed: Bool = false) {
         if !hasFollowed { stack.root.noticeOutsideWrites() }
-        let all = [context] + others
-        for one in all {
+        for one in contexts {
             one.batchReach = reach
             one.beginBatch(
-                with: all.filter { $0 !== one }, workContexts: ([context] + workContexts).filter { $0 !== one })
+                with: contexts.filter { $0 !== one }, workContexts: ([context] + workContexts).filter { $0 !== one })
         }
         completion?.begin()
     }
@@ -164,19 +163,17 @@ struct Batch {
     /// Discards all edits, and forgets objects that other data sources may change before the next batch.
     private func rollBack() {
         if let earlyWrite = context.earlyWrites.taken { stack.root.abandon(earlyWrite) }
-        for context in [context] + others { context.rollback(isEnd: true) }
+        for context in contexts { context.rollback(isEnd: true) }
     }
 
     private func end() {
         completion?.end()
-        context.endBatch()
-        for other in others { other.endBatch() }
+        for context in contexts { context.endBatch() }
         reach?.end()
     }
 
     /// Runs the sweeps that were called outside of `add` and `sync`.
     private func endSweeps() throws {
-        let contexts = [context] + others
         let kept = contexts.reduce(into: Set<LinkEnd>()) { $0.formUnion($1.sweeps.kept) }
         for context in contexts { try context.endSweeps(sparing: kept) }
     }
@@ -184,7 +181,6 @@ struct Batch {
     /// Applies the model's delete rules, calls the data sources that complete the save, and checks the model's rules for
     /// relationships.
     private func applyRules() throws {
-        let contexts = [context] + others
         for context in contexts { try context.checkRefusal() }
         try completion?.run(contexts, endSweeps) { try context.checkBeforeHooks() }
         try context.applyingRules {
@@ -194,11 +190,11 @@ struct Batch {
             try context.throwFailures(failures)
             if completion == nil { try context.checkDeletions() }
         }
-        mergeOriginsOfLinked(contexts)
+        mergeOriginsOfLinked()
     }
 
     /// Makes the save depend on the saves of other data sources whose objects the batch has linked.
-    private func mergeOriginsOfLinked(_ contexts: [PrivateContext]) {
+    private func mergeOriginsOfLinked() {
         guard contexts.contains(where: { !$0.linkedEntities.isEmpty }) else { return }
         let linked = contexts.reduce(into: Set<Int>()) { $0.formUnion($1.linkedEntities) }
         let unownedEntities = linked.filter { entity in !contexts.contains { $0.bindings[entity].isOwned } }
@@ -209,7 +205,7 @@ struct Batch {
     /// Validates the edits of all contexts, and returns their change set.
     private func collectChanges() throws(DataSourceError) -> ChangeSet {
         var changes = try context.collectChanges()
-        for other in others {
+        for other in contexts.dropFirst() {
             for rows in try other.collectChanges().entities { changes.add(rows) }
         }
         return changes

@@ -110,11 +110,7 @@ extension PrivateContext {
         for layout in owned {
             let plan = FetchPlan(RowQuery(entity: layout.index))
             if !isCompleted, layout.relationships.isEmpty, try deleteRows(plan, checkCancellation) == .rows { continue }
-            let objects = try reading { () throws(DataSourceError) in try unsortedObjects(plan) }
-            for (index, object) in objects.enumerated() {
-                try checkCancellation(index)
-                delete(object)
-            }
+            try deleteEach(reading { () throws(DataSourceError) in try unsortedObjects(plan) })
         }
     }
 }
@@ -146,7 +142,7 @@ extension PrivateContext {
         let bulk = try bulk()
         bulkTrial = trial
         defer { bulkTrial = nil }
-        let contexts = [self] + otherBatchContexts
+        let contexts = batchContexts
         try SaveCompletion.whileReadingAll(contexts) {
             do {
                 try complete(PendingChanges(self, [], bulk: bulk, trial))

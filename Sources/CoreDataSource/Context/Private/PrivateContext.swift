@@ -19,6 +19,8 @@ internal import RowStore
 public final class PrivateContext: EditingContext {
     /// The other contexts whose edits are saved together with the edits of this context.
     var otherBatchContexts: [PrivateContext] = []
+    /// All contexts whose edits are saved together. The first is this context.
+    var batchContexts: [PrivateContext] { [self] + otherBatchContexts }
     /// The index of the first entity that the context owns. It puts the contexts of a batch in a fixed order.
     private(set) lazy var firstOwnedIndex = bindings.firstIndex(where: \.isOwned) ?? .max
     /// The other contexts whose objects the work of the batch may use.
@@ -136,7 +138,7 @@ public final class PrivateContext: EditingContext {
     ///
     /// - Parameter onlyCascades: Whether to apply only cascades, and to leave all other rules to the end of the batch.
     func applyingRules(onlyCascades: Bool = false, _ body: () throws -> Void) throws {
-        let contexts = [self] + otherBatchContexts
+        let contexts = batchContexts
         if contexts.contains(where: { !$0.deletions.isEmpty || $0.hasCascaded }) { batchReach?.beginRules() }
         for context in contexts {
             context.isApplyingRules = true
@@ -156,7 +158,7 @@ public final class PrivateContext: EditingContext {
     /// Applies the delete rules to everything that the batch has deleted so far. Rules that were applied before are applied
     /// again, because a hook may have made links since.
     func applyRulesAgain() throws {
-        for context in [self] + otherBatchContexts { context.hasCascaded = true }
+        for context in batchContexts { context.hasCascaded = true }
         try applyingRules {}
     }
 
@@ -204,7 +206,12 @@ public final class PrivateContext: EditingContext {
     public func delete<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate<Object>?
     ) throws -> Int {
-        let objects = try editableObjects(type, predicate)
+        try deleteEach(editableObjects(type, predicate))
+    }
+
+    /// Deletes the objects one by one, and returns their number.
+    @discardableResult
+    func deleteEach(_ objects: [some ManagedObject]) throws -> Int {
         for (index, object) in objects.enumerated() {
             try checkCancellation(index)
             delete(object)
@@ -271,8 +278,7 @@ public final class PrivateContext: EditingContext {
     /// **Complexity**: O(n) in the number of edited objects.
     public func rollback() {
         bulkTrial?.hasRolledBack = true
-        rollback(isEnd: false)
-        for companion in otherBatchContexts { companion.rollback(isEnd: false) }
+        for context in batchContexts { context.rollback(isEnd: false) }
     }
 
     // MARK: For tests

@@ -219,7 +219,7 @@ extension PrivateContext {
 
     /// Whether the last call of the hook has changed anything.
     fileprivate var needsSettling: Bool {
-        let contexts = [self] + otherBatchContexts
+        let contexts = batchContexts
         if contexts.contains(where: { !$0.sweeps.isEmpty || !$0.deletions.isEmpty || $0.refusal != nil }) {
             return true
         }
