@@ -28,21 +28,28 @@ struct RowSet: Sendable {
     }
 }
 
+/// The values of a row in the columns of a uniqueness constraint.
+struct UniqueValues: Hashable {
+    /// The entity that declares the constraint.
+    let owner: Int
+    let columns: [Int]
+    let values: [RowValue]
+
+    init(_ row: RowSnapshot, _ layout: EntityLayout, _ constraint: Int) {
+        owner = layout.constraintOwners[constraint]
+        columns = layout.constraints[constraint]
+        values = columns.map { row.value($0, layout.columns[$0].storage) }
+    }
+}
+
 /// The rows that a save has stored or deleted.
 struct SavedRows: Sendable {
-    /// The unique values of a deleted row. They identify the object, because it gets another key if it is inserted again.
-    fileprivate struct Identity: Hashable {
-        /// The entity that declares the constraint.
-        let owner: Int
-        let columns: [Int]
-        let values: [RowValue]
-    }
-
     /// The rows that were inserted or changed, and the rows of listed objects.
     private(set) var stored = RowSet()
     /// The rows that were inserted or linked to another row.
     private(set) var arrived = RowSet()
-    fileprivate var deleted: Set<Identity> = []
+    /// The unique values of deleted rows. They identify an object, because it gets another key if it is inserted again.
+    fileprivate var deleted: Set<UniqueValues> = []
     /// The entities of deleted rows without unique values.
     fileprivate var entities: Set<Int> = []
     /// The entities that declare the constraints of those deleted rows whose unique values were forgotten.
@@ -121,14 +128,9 @@ struct SavedRows: Sendable {
         forgottenOwners.formUnion(other.forgottenOwners)
     }
 
-    fileprivate static func identities(_ row: RowSnapshot, _ layout: EntityLayout) -> Set<Identity> {
-        var found: Set<Identity> = []
-        for (constraint, columns) in layout.constraints.enumerated() {
-            let values = columns.map { row.value($0, layout.columns[$0].storage) }
-            if values.contains(.null) { continue }
-            found.insert(Identity(owner: layout.constraintOwners[constraint], columns: columns, values: values))
-        }
-        return found
+    fileprivate static func identities(_ row: RowSnapshot, _ layout: EntityLayout) -> Set<UniqueValues> {
+        let all = layout.constraints.indices.map { UniqueValues(row, layout, $0) }
+        return Set(all.filter { !$0.values.contains(.null) })
     }
 }
 
@@ -140,7 +142,7 @@ struct AnswerRows {
     private let changedEntities: Set<Int>
     private var inserted: [(layout: EntityLayout, rows: [StoredRow])] = []
     private var insertedEntities: Set<Int> = []
-    private lazy var identities = inserted.reduce(into: Set<SavedRows.Identity>()) { identities, entity in
+    private lazy var identities = inserted.reduce(into: Set<UniqueValues>()) { identities, entity in
         for row in entity.rows { identities.formUnion(SavedRows.identities(row.row, entity.layout)) }
     }
     /// The number of comparisons.

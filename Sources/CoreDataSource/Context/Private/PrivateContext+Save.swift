@@ -127,7 +127,7 @@ extension PrivateContext {
         for constraint in object.layout.constraints.indices where object.checkedConstraint != Int32(constraint) {
             if try isUnique(object, constraint, absent: absent) { continue }
             // Two objects have the same values, but report a duplicate only once.
-            if duplicates.insert(UniqueValues(object, constraint)).inserted {
+            if duplicates.insert(UniqueValues(object.row, object.layout, constraint)).inserted {
                 failures.append(notUnique(object, constraint))
             }
         }
@@ -152,19 +152,6 @@ extension PrivateContext {
                     bindings[owner].layout.concreteFamily.contains { !bindings[$0].isOwned }
                 }
         }
-    }
-}
-
-/// The values of an object in the columns of a uniqueness constraint.
-private struct UniqueValues: Hashable {
-    let owner: Int
-    let columns: [Int]
-    let values: [RowValue]
-
-    init(_ object: ManagedObject, _ constraint: Int) {
-        owner = object.layout.constraintOwners[constraint]
-        columns = object.layout.constraints[constraint]
-        values = columns.map { object.row.value($0, object.layout.columns[$0].storage) }
     }
 }
 
