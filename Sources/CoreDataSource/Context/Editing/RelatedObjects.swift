@@ -380,11 +380,7 @@ extension ManagedObject {
         )
         if editing == .inDraft { draft.checkInBatch() }
         if isDeleted {
-            context?.refuse(
-                DataSourceError(
-                    .objectGone,
-                    "\(layout.name).\(name) was set on a deleted object. Insert a new object.",
-                    entityName: layout.name, attributeName: name))
+            context?.refuseEditOfDeleted(self, of: name)
             return nil
         }
         hasUsedRelationshipWithoutContext = hasUsedRelationshipWithoutContext || context == nil

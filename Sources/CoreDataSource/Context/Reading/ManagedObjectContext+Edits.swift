@@ -201,11 +201,14 @@ extension ManagedObjectContext {
 /// Functions that an object calls when its values are edited.
 extension ManagedObjectContext {
     func refuseEditOfDeleted(_ object: ManagedObject, _ column: Int) {
+        refuseEditOfDeleted(object, of: object.layout.columns[column].name)
+    }
+
+    func refuseEditOfDeleted(_ object: ManagedObject, of property: String) {
         refuse(
             DataSourceError(
-                .objectGone,
-                "\(object.layout.name).\(object.layout.columns[column].name) was set on a deleted object. Insert a new object.",
-                entityName: object.layout.name, attributeName: object.layout.columns[column].name))
+                .objectGone, "\(object.layout.name).\(property) was set on a deleted object. Insert a new object.",
+                entityName: object.layout.name, attributeName: property))
     }
 
     func refuseNaN(_ object: ManagedObject, _ column: Int) {
