@@ -47,27 +47,28 @@ final class SharedAccess: Sendable {
     /// Runs the body with the connection that reads the saves of other members.
     func reading<R: Sendable>(_ body: (FeedReader) throws(DataSourceError) -> R) throws(DataSourceError) -> R {
         try state.withLock { (state) throws(DataSourceError) in
-            if state.isClosed { throw DataSourceError.storeClosed }
-            let reader =
-                if let reader = state.reader { reader } else {
-                    try FeedReader(files, layout, own: member.number, isAlive: notifier.isAlive)
-                }
-            state.reader = reader
-            return try body(reader)
+            try body(connected(&state, \.reader, own: member.number))
         }
     }
 
     /// Reads the saves of all members after a position.
     func readSaves(after position: Int64) throws(DataSourceError) -> FeedPage {
         try state.withLock { (state) throws(DataSourceError) in
-            if state.isClosed { throw DataSourceError.storeClosed }
-            let reader =
-                if let reader = state.allMembersReader { reader } else {
-                    try FeedReader(files, layout, own: nil, isAlive: notifier.isAlive)
-                }
-            state.allMembersReader = reader
-            return try reader.readFeed(after: position)
+            try connected(&state, \.allMembersReader, own: nil).readFeed(after: position)
         }
+    }
+
+    /// Returns a connection that reads saves. Opens the connection at the first read.
+    ///
+    /// - Parameter own: The member whose own saves are not read; nil to read the saves of all members.
+    private func connected(
+        _ state: inout State, _ reader: WritableKeyPath<State, FeedReader?>, own: Int64?
+    ) throws(DataSourceError) -> FeedReader {
+        if state.isClosed { throw DataSourceError.storeClosed }
+        if let known = state[keyPath: reader] { return known }
+        let new = try FeedReader(files, layout, own: own, isAlive: notifier.isAlive)
+        state[keyPath: reader] = new
+        return new
     }
 
     /// Runs a body that replaces the store's files. No connection reads saves meanwhile. The positions of the new store start
