@@ -135,23 +135,8 @@ extension StoredModel {
     /// Returns those columns of a table that have keys of linked rows. For each column, returns the relationship, the
     /// column, and the entities that the linked rows can belong to.
     func linkColumns(_ entity: EntityLayout) -> [(name: String, column: Int, family: [Int])] {
-        if let links = entity.links {
-            guard let source = layout.entity(named: links.entity), let index = source.relationship(named: links.name)
-            else { return [] }
-            let pairs = entity.pairColumns(isReversed: false)
-            let name = "\(links.entity).\(links.name)"
-            return [
-                (name, pairs.own.key, source.concreteFamily),
-                (name, pairs.other.key, source.relationships[index].destinationFamily),
-            ]
-        }
-        return entity.relationships.compactMap { relationship in
-            guard case .column(let column) = relationship.storage, entity.columns[column.key].isStored else {
-                return nil
-            }
-            return (
-                "\(relationship.path.entity).\(relationship.name)", column.key, relationship.destinationFamily
-            )
+        layout.linksToRows(of: entity).filter { entity.columns[$0.columns.key].isStored }.map { link in
+            ("\(link.path.entity).\(link.path.name)", link.columns.key, link.family)
         }
     }
 }

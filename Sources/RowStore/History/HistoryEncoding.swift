@@ -201,10 +201,8 @@ extension ModelLayout {
     /// The ``EntityLayout/historyName`` of the entity in an older version of the model; nil if the name has not changed.
     func formerHistoryName(_ entity: EntityLayout) -> String? {
         guard let links = entity.links else { return entity.formerName }
-        guard let owner = self.entity(named: links.entity), let index = owner.relationship(named: links.name) else {
-            return nil
-        }
-        let former = owner.relationships[index].description.renamingIdentifier
+        guard let (owner, relationship) = relationship(ofLinks: entity) else { return nil }
+        let former = relationship.description.renamingIdentifier
         if owner.formerName == nil, former == nil { return nil }
         return "\(owner.formerName ?? links.entity).\(former ?? links.name)"
     }

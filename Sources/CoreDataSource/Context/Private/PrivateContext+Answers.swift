@@ -119,10 +119,8 @@ extension PrivateContext {
     /// Whether an edit of an object has removed its link to any of the ends.
     private func hasLost(linkTo ends: Set<LinkEnd>, _ object: ManagedObject) -> Bool {
         object.layout.relationships.contains { relationship in
-            guard case .column(let column) = relationship.storage,
-                let end = object.savedRow.end(column, relationship.destinationFamily)
-            else { return false }
-            return ends.contains(end) && object.row.end(column, relationship.destinationFamily) != end
+            guard let end = object.savedRow.end(of: relationship) else { return false }
+            return ends.contains(end) && object.row.end(of: relationship) != end
         }
     }
 
