@@ -117,6 +117,10 @@ struct LayerGrid {
     var layers: [[Int]]
     private(set) var segments: [Segment] = []
     private(set) var routes: [Route] = []
+    /// The segments that end at a node.
+    private(set) var leftSegments: [Int: [Segment]] = [:]
+    /// The segments that begin at a node.
+    private(set) var rightSegments: [Int: [Segment]] = [:]
 
     init(_ graph: EntityGraph, _ group: [Int]) {
         let layering = Layering(graph, group).layers
@@ -133,6 +137,8 @@ struct LayerGrid {
                 index, from: ends.0, to: ends.1, left.offset(in: graph.boxes[left.box]),
                 right.offset(in: graph.boxes[right.box]))
         }
+        leftSegments = Dictionary(grouping: segments, by: \.right)
+        rightSegments = Dictionary(grouping: segments, by: \.left)
     }
 
     private mutating func add(_ node: Node) -> Int {
@@ -172,13 +178,9 @@ struct LayerGrid {
 struct LayerOrder {
     private(set) var grid: LayerGrid
     private var positions: [Int: Double] = [:]
-    private let leftSegments: [Int: [LayerGrid.Segment]]
-    private let rightSegments: [Int: [LayerGrid.Segment]]
 
     init(_ grid: LayerGrid) {
         self.grid = grid
-        leftSegments = Dictionary(grouping: grid.segments, by: \.right)
-        rightSegments = Dictionary(grouping: grid.segments, by: \.left)
         for layer in grid.layers.indices { recordPositions(of: layer) }
         sweep()
     }
@@ -192,7 +194,8 @@ struct LayerOrder {
         for round in 0..<(isLarge ? 4 : 24) where best.1 > 0 {
             let isForward = round.isMultiple(of: 2)
             let layers = isForward ? Array(grid.layers.indices) : grid.layers.indices.reversed()
-            for layer in layers.dropFirst() { sort(layer, isForward ? leftSegments : rightSegments, isForward) }
+            let segments = isForward ? grid.leftSegments : grid.rightSegments
+            for layer in layers.dropFirst() { sort(layer, segments, isForward) }
             let found = isLarge ? best.1 - 1 : crossings
             if found < best.1 { best = (grid.layers, found) }
         }
@@ -245,13 +248,9 @@ struct LayerPlacement {
     /// The top of each node.
     private(set) var tops: [Double]
     private let grid: LayerGrid
-    private let leftSegments: [Int: [LayerGrid.Segment]]
-    private let rightSegments: [Int: [LayerGrid.Segment]]
 
     init(_ grid: LayerGrid) {
         self.grid = grid
-        leftSegments = Dictionary(grouping: grid.segments, by: \.right)
-        rightSegments = Dictionary(grouping: grid.segments, by: \.left)
         tops = Array(repeating: 0, count: grid.nodes.count)
         for layer in grid.layers { placeLayer(layer) { _ in (0, 1) } }
         for round in 0..<24 {
@@ -266,8 +265,8 @@ struct LayerPlacement {
     /// lines. A passing line has the weight of a box with four lines.
     private func preference(of node: Int) -> (top: Double, weight: Double) {
         let preferences =
-            (leftSegments[node] ?? []).map { tops[$0.left] + $0.leftOffset - $0.rightOffset }
-            + (rightSegments[node] ?? []).map { tops[$0.right] + $0.rightOffset - $0.leftOffset }
+            (grid.leftSegments[node] ?? []).map { tops[$0.left] + $0.leftOffset - $0.rightOffset }
+            + (grid.rightSegments[node] ?? []).map { tops[$0.right] + $0.rightOffset - $0.leftOffset }
         guard !preferences.isEmpty else { return (tops[node], 0.1) }
         return (
             preferences.reduce(0, +) / Double(preferences.count),
