@@ -135,27 +135,25 @@ struct LinkedMeanwhileTests {
 
     @Test(arguments: SharedPlace.Kind.all)
     func aDeletionOfAnotherProcessWaitsForTheBatch(kind: SharedPlace.Kind) async throws {
-        let place = try SharedPlace(kind)
-        let (one, other) = (try place.open(model: .graph), try place.open(model: .graph))
-        try await one.dataSource(TopicDataSource.self).add("t")
-        let letters = try one.dataSource(LetterDataSource.self)
-        let topics = try other.dataSource(TopicDataSource.self)
-        try await link { pause in
-            try await letters.perform { context in
-                try context.letter("l").topic = try context.knownTopic("t")
-                pause()
+        try await kind.withTwo(model: .graph) { one, other in
+            try await one.dataSource(TopicDataSource.self).add("t")
+            let letters = try one.dataSource(LetterDataSource.self)
+            let topics = try other.dataSource(TopicDataSource.self)
+            try await link { pause in
+                try await letters.perform { context in
+                    try context.letter("l").topic = try context.knownTopic("t")
+                    pause()
+                }
+            } andDelete: {
+                try await topics.delete("t")
+            } check: {
+                let count = try await other.read { try $0.count(Topic.self) }
+                #expect(count == 1)
             }
-        } andDelete: {
-            try await topics.delete("t")
-        } check: {
-            let count = try await other.read { try $0.count(Topic.self) }
-            #expect(count == 1)
+            // The rule of the topic is Cascade.
+            #expect(try await other.read { try $0.count(Topic.self) } == 0)
+            #expect(try await other.read { try $0.count(Letter.self) } == 0)
         }
-        // The rule of the topic is Cascade.
-        #expect(try await other.read { try $0.count(Topic.self) } == 0)
-        #expect(try await other.read { try $0.count(Letter.self) } == 0)
-        try await one.close()
-        try await other.close()
     }
 
     /// The rule leaves the links to a deleted object, in whatever order link and deletion are saved.

@@ -297,53 +297,48 @@ struct UndoTests {
     /// Each of the members finds the steps of both.
     @Test(arguments: SharedPlace.Kind.all)
     func membersShareTheSteps(kind: SharedPlace.Kind) async throws {
-        let place = try SharedPlace(kind)
-        let first = try place.open(configuration: .keeping())
-        let second = try place.open(configuration: .keeping())
-        _ = try second.dataSource(ContactDataSource.self)
-        try await first.dataSource(ContactDataSource.self).add(contactList(0..<1))
-        for note in ["1", "2", "3"] { try await write(note, "me", first) }
-        async let one = first.undo(author: "me")
-        async let two = second.undo(author: "me")
-        #expect(try await one != nil)
-        #expect(try await two != nil)
-        #expect(try await second.undo(author: "me") != nil)
-        #expect(try await first.undo(author: "me") == nil)
-        #expect(try await first.read { try $0.fetch(ContactEntity.self).map(\.note) } == [nil])
-        try await first.close()
-        try await second.close()
+        try await kind.withTwo(configuration: .keeping()) { first, second in
+            _ = try second.dataSource(ContactDataSource.self)
+            try await first.dataSource(ContactDataSource.self).add(contactList(0..<1))
+            for note in ["1", "2", "3"] { try await write(note, "me", first) }
+            async let one = first.undo(author: "me")
+            async let two = second.undo(author: "me")
+            #expect(try await one != nil)
+            #expect(try await two != nil)
+            #expect(try await second.undo(author: "me") != nil)
+            #expect(try await first.undo(author: "me") == nil)
+            #expect(try await first.read { try $0.fetch(ContactEntity.self).map(\.note) } == [nil])
+        }
     }
 
     /// The list of another member, and a draft there, follow a revert that deletes an object and one that brings it back.
     @Test(arguments: SharedPlace.Kind.all)
     func anotherMemberFollowsAnUndo(kind: SharedPlace.Kind) async throws {
-        let place = try SharedPlace(kind)
-        let (first, second) = (try place.open(configuration: .keeping()), try place.open(configuration: .keeping()))
-        let (mine, theirs) = (
-            try first.dataSource(ContactDataSource.self), try second.dataSource(ContactDataSource.self)
-        )
-        try await mine.add(contactList(0..<1))
-        try await first.withAuthor("me") {
-            try await mine.perform { try $0.delete(ContactEntity.self, where: \.uid == "uid-0") }
+        try await kind.withTwo(configuration: .keeping()) { first, second in
+            let (mine, theirs) = (
+                try first.dataSource(ContactDataSource.self), try second.dataSource(ContactDataSource.self)
+            )
+            try await mine.add(contactList(0..<1))
+            try await first.withAuthor("me") {
+                try await mine.perform { try $0.delete(ContactEntity.self, where: \.uid == "uid-0") }
+            }
+            let list = try theirs.list(ObjectRequest(ContactEntity.self))
+            while !list.snapshot.isEmpty { await Task.yield() }
+            try await first.undo(author: "me")
+            while list.snapshot.isEmpty { await Task.yield() }
+            let contact = try #require(try theirs.fetch(ContactEntity.self).first)
+            #expect(contact.name == "name 0" && list.snapshot.first?.id == contact.objectID)
+            let draft = try theirs.draft(of: contact)
+            draft.object.note = "from a draft"
+            try await first.redo(author: "me")
+            while !list.snapshot.isEmpty { await Task.yield() }
+            await expectError(.draftConflict) { try await draft.save() }
+            try await first.undo(author: "me")
+            while list.snapshot.isEmpty { await Task.yield() }
+            // The object that the draft has edited is back, so nothing is in conflict.
+            try await draft.save()
+            #expect(try await first.read { try $0.fetch(ContactEntity.self).map(\.note) } == ["from a draft"])
         }
-        let list = try theirs.list(ObjectRequest(ContactEntity.self))
-        while !list.snapshot.isEmpty { await Task.yield() }
-        try await first.undo(author: "me")
-        while list.snapshot.isEmpty { await Task.yield() }
-        let contact = try #require(try theirs.fetch(ContactEntity.self).first)
-        #expect(contact.name == "name 0" && list.snapshot.first?.id == contact.objectID)
-        let draft = try theirs.draft(of: contact)
-        draft.object.note = "from a draft"
-        try await first.redo(author: "me")
-        while !list.snapshot.isEmpty { await Task.yield() }
-        await expectError(.draftConflict) { try await draft.save() }
-        try await first.undo(author: "me")
-        while list.snapshot.isEmpty { await Task.yield() }
-        // The object that the draft has edited is back, so nothing is in conflict.
-        try await draft.save()
-        #expect(try await first.read { try $0.fetch(ContactEntity.self).map(\.note) } == ["from a draft"])
-        try await first.close()
-        try await second.close()
     }
 
     /// A long history has its steps at the end.

@@ -137,24 +137,22 @@ struct UniqueConflictTests {
 
     @Test(arguments: SharedPlace.Kind.all)
     func aStepIsPassedForAllMembers(kind: SharedPlace.Kind) async throws {
-        let place = try SharedPlace(kind)
-        let (first, second) = (
-            try place.open(configuration: .keeping()), try place.open(configuration: .keeping())
-        )
-        let contacts = try first.dataSource(ContactDataSource.self)
-        _ = try second.dataSource(ContactDataSource.self)
-        try await contacts.add(contactList(0..<1))
-        try await first.withAuthor("me") { _ = try await contacts.delete(ContactEntity.self, where: \.uid == "uid-0") }
-        try await contacts.add(contactList(0..<1))
-        await expectError(.draftConflict) { try await second.undo(author: "me") }
-        #expect(try await second.undo(author: "me", resolving: .takeTheirs)?.save == SaveReport())
-        #expect(try await first.undo(author: "me") == nil)
-        // The saves after the step are still exchanged.
-        try await first.withAuthor("me") { _ = try await contacts.add(contactList(1..<2)) }
-        try await second.undo(author: "me")
-        #expect(try await first.read { try $0.count(ContactEntity.self) } == 1)
-        try await first.close()
-        try await second.close()
+        try await kind.withTwo(configuration: .keeping()) { first, second in
+            let contacts = try first.dataSource(ContactDataSource.self)
+            _ = try second.dataSource(ContactDataSource.self)
+            try await contacts.add(contactList(0..<1))
+            try await first.withAuthor("me") {
+                _ = try await contacts.delete(ContactEntity.self, where: \.uid == "uid-0")
+            }
+            try await contacts.add(contactList(0..<1))
+            await expectError(.draftConflict) { try await second.undo(author: "me") }
+            #expect(try await second.undo(author: "me", resolving: .takeTheirs)?.save == SaveReport())
+            #expect(try await first.undo(author: "me") == nil)
+            // The saves after the step are still exchanged.
+            try await first.withAuthor("me") { _ = try await contacts.add(contactList(1..<2)) }
+            try await second.undo(author: "me")
+            #expect(try await first.read { try $0.count(ContactEntity.self) } == 1)
+        }
     }
 
     @Test(arguments: HistoryPlace.all)

@@ -213,17 +213,15 @@ struct PinEndTests {
     /// The reset is refused because another process has the store open.
     @Test(arguments: SharedPlace.Kind.all)
     func aRefusedResetKeepsThePin(kind: SharedPlace.Kind) async throws {
-        let place = try SharedPlace(kind)
-        let (one, other) = (try place.open(), try place.open())
-        let contacts = try one.dataSource(ContactDataSource.self)
-        try await contacts.add(contactList(0..<5))
-        try one.main.pin(for: .ample)
-        try await contacts.add(contactList(5..<7))
-        await expectError(.storeInUse) { try await one.reset() }
-        #expect(one.main.pinned != nil)
-        #expect(try one.main.names.count == 5)
-        try await other.close()
-        try await one.close()
+        try await kind.withTwo { one, other in
+            let contacts = try one.dataSource(ContactDataSource.self)
+            try await contacts.add(contactList(0..<5))
+            try one.main.pin(for: .ample)
+            try await contacts.add(contactList(5..<7))
+            await expectError(.storeInUse) { try await one.reset() }
+            #expect(one.main.pinned != nil)
+            #expect(try one.main.names.count == 5)
+        }
     }
 
     /// A context that the app retains after its container neither keeps the file open nor can be pinned.

@@ -212,27 +212,25 @@ struct PinTests {
     /// Another container stands for another process.
     @Test(arguments: SharedPlace.Kind.all)
     func savesOfOtherProcessesWait(kind: SharedPlace.Kind) async throws {
-        let place = try SharedPlace(kind)
-        let (one, other) = (try place.open(), try place.open())
-        let contacts = try one.dataSource(ContactDataSource.self)
-        let others = try other.dataSource(ContactDataSource.self)
-        try await contacts.add(contactList(0..<5))
-        let held = try #require(try one.main.first(ContactEntity.self, where: \.uid, equals: "uid-1"))
-        try one.main.pin(for: .ample)
-        try await change(others)
-        // This save follows the others, so this process knows their saves.
-        try await contacts.add(ContactData(uid: "uid-2", name: "mine"))
-        #expect(held.name == "name 1")
-        #expect(try one.main.count(ContactEntity.self) == 5)
-        #expect(try other.main.count(ContactEntity.self) == 7)
-        try one.main.advance()
-        #expect(held.name == "new 1")
-        #expect(try one.main.names["uid-2"] == "mine")
-        try await change(others)
-        one.main.unpin()
-        #expect(try one.main.names["uid-2"] == "new 2")
-        try await other.close()
-        try await one.close()
+        try await kind.withTwo { one, other in
+            let contacts = try one.dataSource(ContactDataSource.self)
+            let others = try other.dataSource(ContactDataSource.self)
+            try await contacts.add(contactList(0..<5))
+            let held = try #require(try one.main.first(ContactEntity.self, where: \.uid, equals: "uid-1"))
+            try one.main.pin(for: .ample)
+            try await change(others)
+            // This save follows the others, so this process knows their saves.
+            try await contacts.add(ContactData(uid: "uid-2", name: "mine"))
+            #expect(held.name == "name 1")
+            #expect(try one.main.count(ContactEntity.self) == 5)
+            #expect(try other.main.count(ContactEntity.self) == 7)
+            try one.main.advance()
+            #expect(held.name == "new 1")
+            #expect(try one.main.names["uid-2"] == "mine")
+            try await change(others)
+            one.main.unpin()
+            #expect(try one.main.names["uid-2"] == "new 2")
+        }
     }
 
     /// Another program writes the file itself.

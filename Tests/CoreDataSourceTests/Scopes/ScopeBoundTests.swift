@@ -101,32 +101,30 @@ struct ScopeBoundTests {
     /// The record of a large save only names the entities.
     @Test(arguments: SharedPlace.Kind.all)
     func aLargeSaveOfAnotherProcessRefusesOnlyAnswersForItsEntities(_ kind: SharedPlace.Kind) async throws {
-        let place = try SharedPlace(kind)
-        let (one, other) = (try place.open(model: .graph), try place.open(model: .graph))
-        let (topics, mine) = (
-            try one.dataSource(TopicDataSource.self), try one.dataSource(LetterDataSource.self)
-        )
-        let theirs = try other.dataSource(LetterDataSource.self)
-        try await topics.add(["1", "2"])
-        try await mine.add(["a", "b"])
-        let requests = Shared(0)
-        try await topics.load(SyncScope<Topic>("topics"), maxAge: .zero, deleting: .all) { _ in
-            requests.update { $0 += 1 }
-            try await theirs.add((0...ChangeEncoding.rowLimit).map { "first \($0)" })
-            return .list(["2", "3"])
+        try await kind.withTwo(model: .graph) { one, other in
+            let (topics, mine) = (
+                try one.dataSource(TopicDataSource.self), try one.dataSource(LetterDataSource.self)
+            )
+            let theirs = try other.dataSource(LetterDataSource.self)
+            try await topics.add(["1", "2"])
+            try await mine.add(["a", "b"])
+            let requests = Shared(0)
+            try await topics.load(SyncScope<Topic>("topics"), maxAge: .zero, deleting: .all) { _ in
+                requests.update { $0 += 1 }
+                try await theirs.add((0...ChangeEncoding.rowLimit).map { "first \($0)" })
+                return .list(["2", "3"])
+            }
+            #expect(requests.value == 1)
+            #expect(try topics.fetch(Topic.self, order: [.ascending(\.key)]).map(\.key) == ["2", "3"])
+            requests.value = 0
+            try await mine.load(SyncScope<Letter>("letters"), maxAge: .zero, deleting: .all) { _ in
+                requests.update { $0 += 1 }
+                if requests.value == 1 { try await theirs.add((0...ChangeEncoding.rowLimit).map { "second \($0)" }) }
+                return .list(["b", "c"])
+            }
+            #expect(requests.value == 2)
+            #expect(try mine.fetch(Letter.self, order: [.ascending(\.key)]).map(\.key) == ["b", "c"])
         }
-        #expect(requests.value == 1)
-        #expect(try topics.fetch(Topic.self, order: [.ascending(\.key)]).map(\.key) == ["2", "3"])
-        requests.value = 0
-        try await mine.load(SyncScope<Letter>("letters"), maxAge: .zero, deleting: .all) { _ in
-            requests.update { $0 += 1 }
-            if requests.value == 1 { try await theirs.add((0...ChangeEncoding.rowLimit).map { "second \($0)" }) }
-            return .list(["b", "c"])
-        }
-        #expect(requests.value == 2)
-        #expect(try mine.fetch(Letter.self, order: [.ascending(\.key)]).map(\.key) == ["b", "c"])
-        try await one.close()
-        try await other.close()
     }
 
     // MARK: More saves than are kept

@@ -86,19 +86,17 @@ struct ScopeChildTests {
     /// The other process has added one child before the request, and one during the request.
     @Test(arguments: SharedPlace.Kind.all)
     func aChildThatAnotherProcessAddsDuringARequestStays(_ kind: SharedPlace.Kind) async throws {
-        let place = try SharedPlace(kind)
-        let (one, other) = (try place.open(model: .graph), try place.open(model: .graph))
-        let (mine, theirs) = (
-            try one.dataSource(BoardDataSource.self), try other.dataSource(BoardDataSource.self)
-        )
-        try await mine.add(Self.list)
-        try await Self.insert("before", theirs)
-        try await mine.load(topics, maxAge: .zero) { _ in
-            try await Self.insert("new", theirs)
-            return .list(Self.list)
+        try await kind.withTwo(model: .graph) { one, other in
+            let (mine, theirs) = (
+                try one.dataSource(BoardDataSource.self), try other.dataSource(BoardDataSource.self)
+            )
+            try await mine.add(Self.list)
+            try await Self.insert("before", theirs)
+            try await mine.load(topics, maxAge: .zero) { _ in
+                try await Self.insert("new", theirs)
+                return .list(Self.list)
+            }
+            #expect(try letters(one) == ["a", "b", "new"])
         }
-        #expect(try letters(one) == ["a", "b", "new"])
-        try await one.close()
-        try await other.close()
     }
 }

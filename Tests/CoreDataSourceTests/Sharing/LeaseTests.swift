@@ -9,21 +9,9 @@ import Testing
 /// Who may write in a store that others write too.
 @MainActor
 struct LeaseTests {
-    private func withTwo(
-        _ kind: SharedPlace.Kind, times: LeaseTimes = .patient,
-        _ body: (PersistentContainer, PersistentContainer) async throws -> Void
-    ) async throws {
-        let place = try SharedPlace(kind)
-        let one = try place.open(times: times)
-        let other = try place.open(times: times)
-        try await body(one, other)
-        try await one.close()
-        try await other.close()
-    }
-
     @Test(arguments: SharedPlace.Kind.all)
     func aLeaseIsKeptAndHandedOver(kind: SharedPlace.Kind) async throws {
-        try await withTwo(kind) { one, other in
+        try await kind.withTwo { one, other in
             #expect(try one.leases.isEmpty)
             let contacts = try one.dataSource(ContactDataSource.self)
             try await contacts.add(contactList(0..<1))
@@ -42,7 +30,7 @@ struct LeaseTests {
 
     @Test(arguments: SharedPlace.Kind.all)
     func aContainerThatIsAloneAsksOnce(kind: SharedPlace.Kind) async throws {
-        try await withTwo(kind) { one, _ in
+        try await kind.withTwo { one, _ in
             let contacts = try one.dataSource(ContactDataSource.self)
             try await contacts.add(contactList(0..<1))
             let version = try #require(try one.stack.root.store.sharing?.leases().version)
@@ -53,7 +41,7 @@ struct LeaseTests {
 
     @Test(arguments: SharedPlace.Kind.all)
     func differentDataSourcesAreWrittenSideBySide(kind: SharedPlace.Kind) async throws {
-        try await withTwo(kind, times: .short) { one, other in
+        try await kind.withTwo(times: .short) { one, other in
             let contacts = try one.dataSource(ContactDataSource.self)
             let groups = try other.dataSource(GroupDataSource.self)
             try await contacts.perform { context in
@@ -67,7 +55,7 @@ struct LeaseTests {
 
     @Test(arguments: SharedPlace.Kind.all)
     func theErrorAfterALongWaitNamesTheHolder(kind: SharedPlace.Kind) async throws {
-        try await withTwo(kind, times: .short) { one, other in
+        try await kind.withTwo(times: .short) { one, other in
             let mine = try one.dataSource(ContactDataSource.self)
             let theirs = try other.dataSource(ContactDataSource.self)
             let code = try await mine.perform { _ in
@@ -115,86 +103,77 @@ struct LeaseTests {
     /// The holder of a lease does not answer for so long that another one takes it.
     @Test(arguments: SharedPlace.Kind.all)
     func savesUnderALostLeaseAreRefused(kind: SharedPlace.Kind) async throws {
-        let place = try SharedPlace(kind)
-        let one = try place.open(times: .stopped)
-        let other = try place.open(times: .impatient)
-        let mine = try one.dataSource(ContactDataSource.self)
-        let theirs = try other.dataSource(ContactDataSource.self)
-        try await mine.add(contactList(0..<3))
-        await expectError(.leaseLost) {
-            try await mine.perform { context in
-                for contact in try context.fetch(ContactEntity.self) { contact.name = "mine" }
-                _ = try waitHere { try await theirs.add(contactList(0..<3) { "theirs \($0)" }) }
+        try await kind.withTwo(times: .stopped, .impatient) { one, other in
+            let mine = try one.dataSource(ContactDataSource.self)
+            let theirs = try other.dataSource(ContactDataSource.self)
+            try await mine.add(contactList(0..<3))
+            await expectError(.leaseLost) {
+                try await mine.perform { context in
+                    for contact in try context.fetch(ContactEntity.self) { contact.name = "mine" }
+                    _ = try waitHere { try await theirs.add(contactList(0..<3) { "theirs \($0)" }) }
+                }
             }
+            let names = try mine.fetch(ContactEntity.self, order: [.ascending(\.uid)]).map(\.name)
+            #expect(names == ["theirs 0", "theirs 1", "theirs 2"])
+            #expect(try await mine.add(contactList(0..<3) { "theirs \($0)" }) == SaveReport())
         }
-        let names = try mine.fetch(ContactEntity.self, order: [.ascending(\.uid)]).map(\.name)
-        #expect(names == ["theirs 0", "theirs 1", "theirs 2"])
-        #expect(try await mine.add(contactList(0..<3) { "theirs \($0)" }) == SaveReport())
-        try await one.close()
-        try await other.close()
     }
 
     /// What it read first was true under the lease, and what it reads later is another one's: together they make no sense.
     @Test(arguments: SharedPlace.Kind.all)
     func aBatchThatLostItsLeaseThrowsLeaseLost(kind: SharedPlace.Kind) async throws {
-        let place = try SharedPlace(kind)
-        let one = try place.open(times: .stopped)
-        let other = try place.open(times: .impatient)
-        let mine = try one.dataSource(ContactDataSource.self)
-        let theirs = try other.dataSource(ContactDataSource.self)
-        func add(whileOthersAdd isStopped: Bool) async throws {
-            try await mine.perform { context in
-                #expect(
-                    try context.count(ContactEntity.self, where: \.uid == contactList(0..<1)[0].uid)
-                        == (isStopped ? 0 : 1))
-                if isStopped { _ = try waitHere { try await theirs.add(contactList(0..<1)) } }
-                try context.insert(ContactEntity.self).uid = contactList(0..<1)[0].uid
+        try await kind.withTwo(times: .stopped, .impatient) { one, other in
+            let mine = try one.dataSource(ContactDataSource.self)
+            let theirs = try other.dataSource(ContactDataSource.self)
+            func add(whileOthersAdd isStopped: Bool) async throws {
+                try await mine.perform { context in
+                    #expect(
+                        try context.count(ContactEntity.self, where: \.uid == contactList(0..<1)[0].uid)
+                            == (isStopped ? 0 : 1))
+                    if isStopped { _ = try waitHere { try await theirs.add(contactList(0..<1)) } }
+                    try context.insert(ContactEntity.self).uid = contactList(0..<1)[0].uid
+                }
             }
-        }
-        let error = await expectError(.leaseLost) { try await add(whileOthersAdd: true) }
-        #expect(error?.entityName == "ContactEntity")
-        // With its lease, the reason is what is wrong.
-        await expectError(.uniquenessViolated) { try await add(whileOthersAdd: false) }
-        // What a hook throws itself is passed on.
-        await expectThrows(Poison.self) {
-            try await mine.perform { _ in
-                _ = try waitHere { try await theirs.add(contactList(1..<2)) }
-                throw Poison()
+            let error = await expectError(.leaseLost) { try await add(whileOthersAdd: true) }
+            #expect(error?.entityName == "ContactEntity")
+            // With its lease, the reason is what is wrong.
+            await expectError(.uniquenessViolated) { try await add(whileOthersAdd: false) }
+            // What a hook throws itself is passed on.
+            await expectThrows(Poison.self) {
+                try await mine.perform { _ in
+                    _ = try waitHere { try await theirs.add(contactList(1..<2)) }
+                    throw Poison()
+                }
             }
+            #expect(try theirs.count(ContactEntity.self) == 2)
         }
-        #expect(try theirs.count(ContactEntity.self) == 2)
-        try await one.close()
-        try await other.close()
     }
 
     @Test(arguments: SharedPlace.Kind.all)
     func aHookThatReachesFurtherIsRefused(kind: SharedPlace.Kind) async throws {
-        let place = try SharedPlace(kind)
-        let container = try place.open()
-        let other = try place.open()
-        // The contacts are another process's, and lose their group.
-        let reaching = try container.dataSource(ReachingDataSource.self)
-        try await reaching.add(["a"])
-        let contacts = try other.dataSource(ContactDataSource.self)
-        try await contacts.perform { context in
-            let contact = try context.insert(ContactEntity.self)
-            contact.uid = "member"
-            contact.group = try context.first(GroupEntity.self, where: \.gid, equals: "a")
+        try await kind.withTwo { container, other in
+            // The contacts are another process's, and lose their group.
+            let reaching = try container.dataSource(ReachingDataSource.self)
+            try await reaching.add(["a"])
+            let contacts = try other.dataSource(ContactDataSource.self)
+            try await contacts.perform { context in
+                let contact = try context.insert(ContactEntity.self)
+                contact.uid = "member"
+                contact.group = try context.first(GroupEntity.self, where: \.gid, equals: "a")
+            }
+            let error = await expectError(.entityNotOwned) { try await reaching.add(["delete"]) }
+            #expect(error?.message.contains("perform") ?? false)
+            #expect(try contacts.main.first(ContactEntity.self, where: \.uid == "member")?.group != nil)
+            // With the leases of all that follows it is allowed.
+            try await reaching.perform { try $0.delete(GroupEntity.self, where: nil) }
+            #expect(try contacts.main.first(ContactEntity.self, where: \.uid == "member")?.group == nil)
         }
-        let error = await expectError(.entityNotOwned) { try await reaching.add(["delete"]) }
-        #expect(error?.message.contains("perform") ?? false)
-        #expect(try contacts.main.first(ContactEntity.self, where: \.uid == "member")?.group != nil)
-        // With the leases of all that follows it is allowed.
-        try await reaching.perform { try $0.delete(GroupEntity.self, where: nil) }
-        #expect(try contacts.main.first(ContactEntity.self, where: \.uid == "member")?.group == nil)
-        try await other.close()
-        try await container.close()
     }
 
     /// Another process may be making such rows at this moment: it has the right to, and `add` does not take it.
     @Test(arguments: SharedPlace.Kind.all)
     func aHookThatReachesFurtherIsRefusedBeforeThereAreSuchRows(kind: SharedPlace.Kind) async throws {
-        try await withTwo(kind) { one, other in
+        try await kind.withTwo { one, other in
             let reaching = try one.dataSource(ReachingDataSource.self)
             try await reaching.add(["a"])
             let error = await expectError(.entityNotOwned) { try await reaching.add(["delete"]) }
@@ -207,7 +186,7 @@ struct LeaseTests {
 
     @Test(arguments: SharedPlace.Kind.all)
     func manyWritersTakeTurns(kind: SharedPlace.Kind) async throws {
-        try await withTwo(kind) { one, other in
+        try await kind.withTwo { one, other in
             let sources = try [one, other].map { try $0.dataSource(ContactDataSource.self) }
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for (number, source) in sources.enumerated() {

@@ -84,6 +84,22 @@ final class SharedPlace: Sendable {
     }
 }
 
+extension SharedPlace.Kind {
+    /// Opens two containers of one store for a test, and closes them after it.
+    @MainActor func withTwo(
+        model: ManagedObjectModel = .contacts, times: LeaseTimes = .patient, _ otherTimes: LeaseTimes? = nil,
+        configuration: PersistentContainer.Configuration = .init(synchronous: .normal),
+        _ body: (PersistentContainer, PersistentContainer) async throws -> Void
+    ) async throws {
+        let place = try SharedPlace(self)
+        let one = try place.open(model: model, times: times, configuration: configuration)
+        let other = try place.open(model: model, times: otherTimes ?? times, configuration: configuration)
+        try await body(one, other)
+        try await one.close()
+        try await other.close()
+    }
+}
+
 extension StoreIdentity {
     /// That of a store with no database key.
     init(_ model: ManagedObjectModel) {
