@@ -31,17 +31,6 @@ struct ListSectionsTests {
                     ? .orderedAscending : lhs > rhs ? .orderedDescending : .orderedSame
     }
 
-    private func withMail(
-        _ kind: StoreKind, _ body: @MainActor (PersistentContainer, MailDataSource) async throws -> Void
-    ) async throws {
-        let directory = try TemporaryDirectory()
-        let container = try await PersistentContainer(
-            model: .mail, store: kind == .sqlite ? .sqlite(directory.store) : .inMemory,
-            configuration: .init(synchronous: .normal))
-        try await body(container, try container.dataSource(MailDataSource.self))
-        try await container.close()
-    }
-
     // MARK: Plain
 
     /// Sections, and the same in plain words.
@@ -189,11 +178,11 @@ struct ListSectionsTests {
         return Date(timeIntervalSinceReferenceDate: midnight + Double(Int(random.next(below: 500)) - 250) * 900)
     }
 
-    @Test(arguments: StoreKind.allCases) func randomSavesLeaveEveryListAsAPlainComputation(kind: StoreKind) async throws
-    {
-        var random = SeededRandom(seed: Self.seed &+ (kind == .sqlite ? 1 : 0))
+    @Test(arguments: StorePlace.local)
+    func randomSavesLeaveEveryListAsAPlainComputation(place: StorePlace) async throws {
+        var random = SeededRandom(seed: Self.seed &+ (place == .sqlite ? 1 : 0))
         for _ in 0..<3 {
-            try await withMail(kind) { container, mail in
+            try await place.withMail { container, mail in
                 var followed: [(plan: Plan, request: ObjectRequest<MailMessage>, list: LiveList<MailMessage>?)] = []
                 for number in 0..<10 {
                     var request = ObjectRequest(
@@ -235,7 +224,7 @@ struct ListSectionsTests {
     }
 
     @Test func sectionsOfAnotherTypeAreRefused() async throws {
-        try await withMail(.inMemory) { _, mail in
+        try await StorePlace.memory.withMail { _, mail in
             @MainActor func code(
                 _ sections: ListSections<MailMessage>, by section: PartialKeyPath<MailMessage>? = nil
             ) -> DataSourceError.Code? {
@@ -253,7 +242,7 @@ struct ListSectionsTests {
 
     /// A store sorts days that agree with the order, and the list holds no rows beyond its limit.
     @Test func aWindowOfDaysHoldsNoOtherRows() async throws {
-        try await withMail(.sqlite) { container, mail in
+        try await StorePlace.sqlite.withMail { container, mail in
             try await mail.perform { context in
                 for number in 0..<600 {
                     let message = try context.insert(MailMessage.self)

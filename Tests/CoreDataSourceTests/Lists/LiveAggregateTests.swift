@@ -10,28 +10,6 @@ import Testing
 struct LiveAggregateTests {
     private nonisolated static let seed = testSeed()
 
-    enum Place: String, Sendable, CaseIterable {
-        case memory, sqlite, postgreSQL
-
-        static var all: [Place] { SharedPlace.Kind.all.contains(.postgreSQL) ? allCases : [.memory, .sqlite] }
-    }
-
-    private func withMail(
-        _ place: Place, _ body: @MainActor (PersistentContainer, MailDataSource) async throws -> Void
-    ) async throws {
-        let directory = try TemporaryDirectory()
-        let container: PersistentContainer
-        switch place {
-        case .memory: container = try await PersistentContainer(model: .mail, store: .inMemory)
-        case .sqlite:
-            container = try await PersistentContainer(
-                model: .mail, store: .sqlite(directory.store), configuration: .init(synchronous: .normal))
-        case .postgreSQL: container = try SharedPlace(.postgreSQL).open(model: .mail)
-        }
-        try await body(container, try container.dataSource(MailDataSource.self))
-        try await container.close()
-    }
-
     /// The aggregates of a request, and the groups.
     private struct Followed {
         typealias Totals = (Int, Int, Int64, Double?, Decimal, Int64?, Int64?, Decimal?, Date?, String?)
@@ -115,10 +93,11 @@ struct LiveAggregateTests {
         ]
     }
 
-    @Test(arguments: Place.all) func randomSavesLeaveEveryAggregateAsAPlainComputation(place: Place) async throws {
+    @Test(arguments: StorePlace.all)
+    func randomSavesLeaveEveryAggregateAsAPlainComputation(place: StorePlace) async throws {
         var random = SeededRandom(seed: Self.seed &+ (place == .sqlite ? 1 : 0))
         for _ in 0..<(place == .postgreSQL ? 1 : 3) {
-            try await withMail(place) { container, mail in
+            try await place.withMail { container, mail in
                 let followed = try Self.requests().map { try Followed(mail, $0) }
                 for round in 0..<16 {
                     let seed = random.next()
@@ -145,7 +124,7 @@ struct LiveAggregateTests {
 
     /// Saves that nobody waits for, several at once.
     @Test func aggregatesFollowSavesThatComeInWhileTheyRead() async throws {
-        try await withMail(.sqlite) { container, mail in
+        try await StorePlace.sqlite.withMail { container, mail in
             var random = SeededRandom(seed: Self.seed)
             let followed = try Self.requests().map { try Followed(mail, $0) }
             for _ in 0..<60 {
@@ -244,7 +223,7 @@ struct LiveAggregateTests {
     }
 
     @Test func observersAreNotifiedOnlyOfOtherValues() async throws {
-        try await withMail(.memory) { container, mail in
+        try await StorePlace.memory.withMail { container, mail in
             try await mail.perform { try $0.insert(MailMessage.self).size = 1 }
             let unread = try mail.liveAggregate(ObjectRequest(MailMessage.self, where: \.isRead == false), .count())
             let noticeCount = Shared(0)
@@ -261,7 +240,7 @@ struct LiveAggregateTests {
     }
 
     @Test func aSumThatIsTooLargeKeepsTheLastValue() async throws {
-        try await withMail(.memory) { container, mail in
+        try await StorePlace.memory.withMail { container, mail in
             try await mail.perform { try $0.insert(MailMessage.self).size = .max - 1 }
             let total = try mail.liveAggregate(ObjectRequest(MailMessage.self), .sum(\.size))
             try await mail.perform(waitFor: .main) { try $0.insert(MailMessage.self).size = 2 }
@@ -346,7 +325,7 @@ struct LiveAggregateTests {
 
     /// Swift counts both forms of é as one string, and so does the key of a group.
     @Test func equalStringsAreOneGroup() async throws {
-        try await withMail(.sqlite) { container, mail in
+        try await StorePlace.sqlite.withMail { container, mail in
             let groups = try mail.liveAggregate(ObjectRequest<MailMessage>(), groupBy: \.subject, .count())
             try await mail.perform(waitFor: .main) { context in
                 for subject in ["é", "e\u{301}", "e\u{301}", nil] {
@@ -362,7 +341,7 @@ struct LiveAggregateTests {
     }
 
     @Test func requestsThatCannotBeFollowedAreRefused() async throws {
-        try await withMail(.memory) { container, mail in
+        try await StorePlace.memory.withMail { container, mail in
             @MainActor func code(_ request: ObjectRequest<MailMessage>) -> DataSourceError.Code? {
                 do { _ = try mail.liveAggregate(request, .count()) } catch { return (error as? DataSourceError)?.code }
                 return nil

@@ -24,12 +24,10 @@ struct ObjectListTests {
     private func withMail(
         rows: Bool = true, _ body: @MainActor (PersistentContainer, MailDataSource) async throws -> Void
     ) async throws {
-        let directory = try TemporaryDirectory()
-        let container = try await PersistentContainer(model: .mail, store: .sqlite(directory.store))
-        let mail = try container.dataSource(MailDataSource.self)
-        if rows { try await insert(mail) }
-        try await body(container, mail)
-        try await container.close()
+        try await StorePlace.sqlite.withMail { container, mail in
+            if rows { try await insert(mail) }
+            try await body(container, mail)
+        }
     }
 
     private func insert(_ mail: MailDataSource) async throws {

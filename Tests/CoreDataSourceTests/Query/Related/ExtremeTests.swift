@@ -5,32 +5,29 @@ import Testing
 
 /// The least and the greatest value of related objects, in code and by the store.
 @MainActor @Suite struct ExtremeTests {
-    @Test(arguments: [false, true]) func theStoreFindsTheExtremesOfTheObjects(isInMemory: Bool) async throws {
-        let directory = try TemporaryDirectory()
-        let container = try await PersistentContainer(
-            model: .mail, store: isInMemory ? .inMemory : .sqlite(directory.store))
-        let mail = try container.dataSource(MailDataSource.self)
-        try await mail.perform { context in
-            let threads = try (0..<3).map { _ in try context.insert(MailThread.self) }
-            for (number, subject) in ["b", "\u{E9}", "a", nil, "Z", nil].enumerated() {
-                let message = try context.insert(number == 2 ? MailNote.self : MailMessage.self)
-                message.subject = subject
-                message.size = Int64(number * 7 % 5)
-                message.price = number == 4 ? nil : Decimal(number - 3) * 1.5
-                message.sent = number < 5 ? Date(timeIntervalSinceReferenceDate: Double(number * 3 % 4)) : nil
-                message.thread = threads[number == 5 ? 1 : 0]
+    @Test(arguments: StorePlace.local) func theStoreFindsTheExtremesOfTheObjects(place: StorePlace) async throws {
+        try await place.withMail { container, mail in
+            try await mail.perform { context in
+                let threads = try (0..<3).map { _ in try context.insert(MailThread.self) }
+                for (number, subject) in ["b", "\u{E9}", "a", nil, "Z", nil].enumerated() {
+                    let message = try context.insert(number == 2 ? MailNote.self : MailMessage.self)
+                    message.subject = subject
+                    message.size = Int64(number * 7 % 5)
+                    message.price = number == 4 ? nil : Decimal(number - 3) * 1.5
+                    message.sent = number < 5 ? Date(timeIntervalSinceReferenceDate: Double(number * 3 % 4)) : nil
+                    message.thread = threads[number == 5 ? 1 : 0]
+                }
+                try Self.compare(context)
+                _ = try context.first(MailMessage.self).map { $0.size = 99 }
+                try Self.compare(context)
             }
-            try Self.compare(context)
-            _ = try context.first(MailMessage.self).map { $0.size = 99 }
-            try Self.compare(context)
+            try Self.compare(mail.main)
+            try await container.read { try Self.compare($0) }
+            let threads = ObjectRequest(MailThread.self, order: [.descending(\.messages[max: \.size])])
+            #expect(try mail.main.fetch(threads).map { $0.messages.count } == [5, 1, 0])
+            #expect(try mail.main.count(MailThread.self, where: FetchPredicate(format: "messages.@min.size == 0")) == 1)
+            #expect(try mail.main.count(MailThread.self, where: \.messages[min: \.size] == 0) == 1)
         }
-        try Self.compare(mail.main)
-        try await container.read { try Self.compare($0) }
-        let threads = ObjectRequest(MailThread.self, order: [.descending(\.messages[max: \.size])])
-        #expect(try mail.main.fetch(threads).map { $0.messages.count } == [5, 1, 0])
-        #expect(try mail.main.count(MailThread.self, where: FetchPredicate(format: "messages.@min.size == 0")) == 1)
-        #expect(try mail.main.count(MailThread.self, where: \.messages[min: \.size] == 0) == 1)
-        try await container.close()
     }
 
     private nonisolated static func compare(_ context: ManagedObjectContext) throws {

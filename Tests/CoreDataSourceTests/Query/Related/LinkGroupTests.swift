@@ -23,20 +23,12 @@ struct LinkGroupTests {
     }
 
     private func withMail(
-        _ place: LiveAggregateTests.Place,
-        _ body: @MainActor (PersistentContainer, MailDataSource) async throws -> Void
+        _ place: StorePlace, _ body: @MainActor (PersistentContainer, MailDataSource) async throws -> Void
     ) async throws {
-        let directory = try TemporaryDirectory()
-        let container: PersistentContainer
-        switch place {
-        case .memory: container = try await PersistentContainer(model: .mail, store: .inMemory)
-        case .sqlite: container = try await PersistentContainer(model: .mail, store: .sqlite(directory.store))
-        case .postgreSQL: container = try SharedPlace(.postgreSQL).open(model: .mail)
+        try await place.withMail { container, mail in
+            try await mail.perform { try Self.insertMail($0) }
+            try await body(container, mail)
         }
-        let mail = try container.dataSource(MailDataSource.self)
-        try await mail.perform { try Self.insertMail($0) }
-        try await body(container, mail)
-        try await container.close()
     }
 
     private func tag(_ name: String, _ mail: MailDataSource) throws -> ManagedObjectID {
@@ -49,8 +41,8 @@ struct LinkGroupTests {
 
     private let all = ObjectRequest(MailMessage.self, order: [.ascending(\.subject)])
 
-    @Test(arguments: LiveAggregateTests.Place.all)
-    func anObjectIsInTheGroupOfEachRelatedObject(place: LiveAggregateTests.Place) async throws {
+    @Test(arguments: StorePlace.all)
+    func anObjectIsInTheGroupOfEachRelatedObject(place: StorePlace) async throws {
         try await withMail(place) { _, mail in
             let (red, blue) = (try tag("red", mail), try tag("blue", mail))
             let tags = try mail.main.aggregate(all, groupBy: \.tags, .count(), .sum(\.size))
@@ -66,8 +58,8 @@ struct LinkGroupTests {
         }
     }
 
-    @Test(arguments: LiveAggregateTests.Place.all)
-    func theLimitIsOneOfObjects(place: LiveAggregateTests.Place) async throws {
+    @Test(arguments: StorePlace.all)
+    func theLimitIsOneOfObjects(place: StorePlace) async throws {
         try await withMail(place) { _, mail in
             var request = all
             (request.limit, request.offset) = (1, 1)
@@ -76,8 +68,8 @@ struct LinkGroupTests {
         }
     }
 
-    @Test(arguments: LiveAggregateTests.Place.all)
-    func liveGroupsFollowTheLinksFromBothSides(place: LiveAggregateTests.Place) async throws {
+    @Test(arguments: StorePlace.all)
+    func liveGroupsFollowTheLinksFromBothSides(place: StorePlace) async throws {
         try await withMail(place) { container, mail in
             let (red, blue, unused) = (try tag("red", mail), try tag("blue", mail), try tag("unused", mail))
             let request = ObjectRequest(MailMessage.self, where: \.isRead == false)
@@ -114,8 +106,8 @@ struct LinkGroupTests {
     }
 
     /// A tag that the batch has deleted makes no group, although its links are not deleted yet.
-    @Test(arguments: [LiveAggregateTests.Place.memory, .sqlite])
-    func aBatchGroupsItsOwnLinks(place: LiveAggregateTests.Place) async throws {
+    @Test(arguments: StorePlace.local)
+    func aBatchGroupsItsOwnLinks(place: StorePlace) async throws {
         try await withMail(place) { _, mail in
             let red = try tag("red", mail)
             let request = all

@@ -13,21 +13,11 @@ struct RelatedListTests {
     private nonisolated static let count = environment["COREDATASOURCE_RELATED_LISTS"].flatMap { Int($0) } ?? 120
     private nonisolated static let seed = testSeed()
 
-    private func withMail(
-        isInMemory: Bool = false, _ body: @MainActor (PersistentContainer, MailDataSource) async throws -> Void
-    ) async throws {
-        let directory = try TemporaryDirectory()
-        let container = try await PersistentContainer(
-            model: .mail, store: isInMemory ? .inMemory : .sqlite(directory.store))
-        try await body(container, try container.dataSource(MailDataSource.self))
-        try await container.close()
-    }
-
-    @Test(arguments: [false, true]) func randomSavesLeaveEveryListEqualToAFetch(isInMemory: Bool) async throws {
-        var random = SeededRandom(seed: Self.seed &+ (isInMemory ? 1 : 0))
+    @Test(arguments: StorePlace.local) func randomSavesLeaveEveryListEqualToAFetch(place: StorePlace) async throws {
+        var random = SeededRandom(seed: Self.seed &+ (place == .memory ? 1 : 0))
         var saves = 0
         while saves < Self.count / 2 {
-            try await withMail(isInMemory: isInMemory) { container, mail in
+            try await place.withMail { container, mail in
                 var questions = MailQuestions(random: SeededRandom(seed: random.next()))
                 var followed: [Followed] = []
                 for _ in 0..<6 { followed.append(Followed(&questions)) }
@@ -90,7 +80,7 @@ struct RelatedListTests {
     }
 
     @Test func aRenamedThreadMovesItsMessages() async throws {
-        try await withMail { container, mail in
+        try await StorePlace.sqlite.withMail { container, mail in
             try await mail.perform { context in
                 for title in ["b", "c"] {
                     let thread = try context.insert(MailThread.self)
@@ -117,8 +107,8 @@ struct RelatedListTests {
     }
 
     /// The place has values of related rows. It stays where it is when these change.
-    @Test(arguments: [false, true]) func aWindowAlongARelationshipIsMoved(isInMemory: Bool) async throws {
-        try await withMail(isInMemory: isInMemory) { container, mail in
+    @Test(arguments: StorePlace.local) func aWindowAlongARelationshipIsMoved(place: StorePlace) async throws {
+        try await place.withMail { container, mail in
             try await mail.perform { context in
                 for title in ["b", "c", "d"] {
                     let thread = try context.insert(MailThread.self)
@@ -158,7 +148,7 @@ struct RelatedListTests {
     /// Only rows that are nothing but links change.
     @Test(arguments: ["tags.@count > 1", "ANY tags.name == 'second'"])
     func linksOfManyToManyRelationshipsDecideWhatIsShown(format: String) async throws {
-        try await withMail { container, mail in
+        try await StorePlace.sqlite.withMail { container, mail in
             try await mail.perform { context in
                 for name in ["first", "second"] { try context.insert(MailTag.self).name = name }
                 for size in 0..<4 {
@@ -228,7 +218,7 @@ struct RelatedListTests {
 
     /// The rows that are read for a change are those that it reaches, however many are shown.
     @Test func aChangeReadsOnlyTheRowsThatItReaches() async throws {
-        try await withMail { container, mail in
+        try await StorePlace.sqlite.withMail { container, mail in
             try await mail.perform { context in
                 for number in 0..<50 {
                     let thread = try context.insert(MailThread.self)
@@ -248,7 +238,7 @@ struct RelatedListTests {
     }
 
     @Test func theObjectsOfARelationshipAreListed() async throws {
-        try await withMail { container, mail in
+        try await StorePlace.sqlite.withMail { container, mail in
             let id = try await mail.perform { context in
                 let thread = try context.insert(MailThread.self)
                 let tag = try context.insert(MailTag.self)

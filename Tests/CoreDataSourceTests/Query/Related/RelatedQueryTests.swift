@@ -10,27 +10,25 @@ import Testing
 struct RelatedQueryTests {
     /// Two threads and a message without one: `a` of Guan with `a1` and `a2`, `b` of Zhang with `b1`; `c1` belongs to none.
     private func withMail(
-        isInMemory: Bool = false, _ body: @MainActor (PersistentContainer, MailDataSource) async throws -> Void
+        _ place: StorePlace = .sqlite, _ body: @MainActor (PersistentContainer, MailDataSource) async throws -> Void
     ) async throws {
-        let directory = try TemporaryDirectory()
-        let container = try await PersistentContainer(
-            model: .mail, store: isInMemory ? .inMemory : .sqlite(directory.store))
-        let mail = try container.dataSource(MailDataSource.self)
-        try await mail.perform { context in
-            let (guan, zhang) = (try context.insert(MailPerson.self), try context.insert(MailPerson.self))
-            (guan.name, zhang.name, guan.age, zhang.boss) = ("Guan", "Zhang", 40, guan)
-            let (a, b) = (try context.insert(MailThread.self), try context.insert(MailThread.self))
-            (a.title, b.title, a.rank, b.rank, a.owner, b.owner) = ("a", "b", 2, 1, guan, zhang)
-            let tag = try context.insert(MailTag.self)
-            tag.name = "red"
-            for (subject, thread, size) in [("a1", a, 1), ("a2", a, 5), ("b1", b, 3), ("c1", nil, 4)] {
-                let message = try context.insert(MailMessage.self)
-                (message.subject, message.thread, message.size, message.author) = (subject, thread, Int64(size), guan)
-                if subject == "a2" { message.tags = [tag] }
+        try await place.withMail { container, mail in
+            try await mail.perform { context in
+                let (guan, zhang) = (try context.insert(MailPerson.self), try context.insert(MailPerson.self))
+                (guan.name, zhang.name, guan.age, zhang.boss) = ("Guan", "Zhang", 40, guan)
+                let (a, b) = (try context.insert(MailThread.self), try context.insert(MailThread.self))
+                (a.title, b.title, a.rank, b.rank, a.owner, b.owner) = ("a", "b", 2, 1, guan, zhang)
+                let tag = try context.insert(MailTag.self)
+                tag.name = "red"
+                for (subject, thread, size) in [("a1", a, 1), ("a2", a, 5), ("b1", b, 3), ("c1", nil, 4)] {
+                    let message = try context.insert(MailMessage.self)
+                    (message.subject, message.thread, message.size) = (subject, thread, Int64(size))
+                    message.author = guan
+                    if subject == "a2" { message.tags = [tag] }
+                }
             }
+            try await body(container, mail)
         }
-        try await body(container, mail)
-        try await container.close()
     }
 
     private func subjects(_ mail: MailDataSource, _ predicate: FetchPredicate<MailMessage>) throws -> [String?] {
@@ -44,8 +42,8 @@ struct RelatedQueryTests {
     // MARK: To one
 
     /// An object cannot be sent to a predicate, but its id can.
-    @Test(arguments: [false, true]) func aPredicateOfFoundationComparesIdentifiers(isInMemory: Bool) async throws {
-        try await withMail(isInMemory: isInMemory) { _, mail in
+    @Test(arguments: StorePlace.local) func aPredicateOfFoundationComparesIdentifiers(place: StorePlace) async throws {
+        try await withMail(place) { _, mail in
             let b = try #require(try mail.main.first(MailThread.self, where: \.title, equals: "b")).objectID
             let c1 = try #require(try mail.main.first(MailMessage.self, where: \.subject, equals: "c1")).objectID
             let (ids, none): ([ManagedObjectID], ManagedObjectID?) = ([b, c1], nil)
@@ -93,10 +91,10 @@ struct RelatedQueryTests {
         }
     }
 
-    @Test(arguments: [false, true]) func anAttributeBeyondARelationshipIsComparedInAllForms(isInMemory: Bool)
+    @Test(arguments: StorePlace.local) func anAttributeBeyondARelationshipIsComparedInAllForms(place: StorePlace)
         async throws
     {
-        try await withMail(isInMemory: isInMemory) { _, mail in
+        try await withMail(place) { _, mail in
             try #require(try mail.main.exists(MailMessage.self))
             #expect(try self.subjects(mail, \.thread?.title == "a") == ["a1", "a2"])
             #expect(try self.subjects(mail, FetchPredicate(#Predicate { $0.thread?.title == "a" })) == ["a1", "a2"])
@@ -143,8 +141,8 @@ struct RelatedQueryTests {
 
     // MARK: To many
 
-    @Test(arguments: [false, true]) func quantifiersAndCountsAreAskedInAllForms(isInMemory: Bool) async throws {
-        try await withMail(isInMemory: isInMemory) { _, mail in
+    @Test(arguments: StorePlace.local) func quantifiersAndCountsAreAskedInAllForms(place: StorePlace) async throws {
+        try await withMail(place) { _, mail in
             try #require(try mail.main.exists(MailMessage.self))
             #expect(try self.titles(mail, .any(\.messages, \.size > 4)) == ["a"])
             #expect(try self.titles(mail, FetchPredicate(#Predicate { $0.messages.contains { $0.size > 4 } })) == ["a"])
@@ -193,8 +191,8 @@ struct RelatedQueryTests {
     }
 
     /// What is nested too deep for SQLite's parser is read here, with the same answer.
-    @Test(arguments: [false, true]) func deepSubqueriesAreAnsweredByEveryStore(isInMemory: Bool) async throws {
-        try await withMail(isInMemory: isInMemory) { _, mail in
+    @Test(arguments: StorePlace.local) func deepSubqueriesAreAnsweredByEveryStore(place: StorePlace) async throws {
+        try await withMail(place) { _, mail in
             try #require(try mail.main.exists(MailMessage.self))
             var inner = "$p7.name == 'Zhang'"
             for level in (1...7).reversed() {

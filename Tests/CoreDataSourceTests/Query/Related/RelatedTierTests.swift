@@ -14,27 +14,12 @@ struct RelatedTierTests {
         environment["COREDATASOURCE_RELATED_QUERIES"].flatMap { Int($0) } ?? 600
     private nonisolated static let seed = testSeed()
 
-    enum Place: String, Sendable, CaseIterable {
-        case memory, sqlite, postgreSQL
-
-        static var all: [Place] { SharedPlace.Kind.all.contains(.postgreSQL) ? allCases : [.memory, .sqlite] }
-    }
-
-    /// - Parameter url: Where the file is, for a place that has one.
-    private func open(_ place: Place, _ url: URL) async throws -> PersistentContainer {
-        switch place {
-        case .memory: try await PersistentContainer(model: .mail, store: .inMemory)
-        case .sqlite: try await PersistentContainer(model: .mail, store: .sqlite(url))
-        case .postgreSQL: try SharedPlace(.postgreSQL).open(model: .mail)
-        }
-    }
-
-    @Test(arguments: Place.all) func everyTierFindsTheSameAsACheckOfEachObject(place: Place) async throws {
+    @Test(arguments: StorePlace.all) func everyTierFindsTheSameAsACheckOfEachObject(place: StorePlace) async throws {
         var random = SeededRandom(seed: Self.seed &+ (place == .memory ? 1 : 0))
         var asked = 0
         while asked < Self.count / 2 {
             let directory = try TemporaryDirectory()
-            let container = try await open(place, directory.store)
+            let container = try await place.open(directory.store, .mail)
             let mail = try container.dataSource(MailDataSource.self)
             for round in 0..<4 {
                 let seed = UInt64.random(in: 0...UInt64.max, using: &random)
@@ -71,7 +56,7 @@ struct RelatedTierTests {
     @Test(arguments: [1, 2] as [Int64])
     func aDraftAsksForTheCardThatThePersonHasThere(drafted: Int64) async throws {
         let directory = try TemporaryDirectory()
-        let container = try await open(.sqlite, directory.store)
+        let container = try await StorePlace.sqlite.open(directory.store, .mail)
         let mail = try container.dataSource(MailDataSource.self)
         try await mail.perform { context in
             for code in [1, 2] as [Int64] { try context.insert(MailCard.self).code = code }

@@ -8,33 +8,25 @@ import Testing
 @MainActor
 struct RelationshipGroupTests {
     private func withMail(
-        _ place: LiveAggregateTests.Place,
-        _ body: @MainActor (PersistentContainer, MailDataSource) async throws -> Void
+        _ place: StorePlace, _ body: @MainActor (PersistentContainer, MailDataSource) async throws -> Void
     ) async throws {
-        let directory = try TemporaryDirectory()
-        let container: PersistentContainer
-        switch place {
-        case .memory: container = try await PersistentContainer(model: .mail, store: .inMemory)
-        case .sqlite: container = try await PersistentContainer(model: .mail, store: .sqlite(directory.store))
-        case .postgreSQL: container = try SharedPlace(.postgreSQL).open(model: .mail)
-        }
-        let mail = try container.dataSource(MailDataSource.self)
-        try await mail.perform { context in
-            let (a, b) = (try context.insert(MailThread.self), try context.insert(MailThread.self))
-            (a.title, b.title) = ("a", "b")
-            let note = try context.insert(MailNote.self)
-            (note.subject, note.size) = ("note", 10)
-            for (subject, thread, size) in [("a1", a, 1), ("a2", a, 5), ("b1", b, 3), ("c1", nil, 4)] {
-                let message = try context.insert(MailMessage.self)
-                (message.subject, message.thread, message.size) = (subject, thread, Int64(size))
-                if subject == "a2" { message.replyTo = note }
-                if subject == "c1" {
-                    message.replyTo = try context.first(MailMessage.self, where: \.subject, equals: "a1")
+        try await place.withMail { container, mail in
+            try await mail.perform { context in
+                let (a, b) = (try context.insert(MailThread.self), try context.insert(MailThread.self))
+                (a.title, b.title) = ("a", "b")
+                let note = try context.insert(MailNote.self)
+                (note.subject, note.size) = ("note", 10)
+                for (subject, thread, size) in [("a1", a, 1), ("a2", a, 5), ("b1", b, 3), ("c1", nil, 4)] {
+                    let message = try context.insert(MailMessage.self)
+                    (message.subject, message.thread, message.size) = (subject, thread, Int64(size))
+                    if subject == "a2" { message.replyTo = note }
+                    if subject == "c1" {
+                        message.replyTo = try context.first(MailMessage.self, where: \.subject, equals: "a1")
+                    }
                 }
             }
+            try await body(container, mail)
         }
-        try await body(container, mail)
-        try await container.close()
     }
 
     private let all = ObjectRequest(MailMessage.self, order: [.ascending(\.subject)])
@@ -43,8 +35,8 @@ struct RelationshipGroupTests {
         try #require(try mail.main.first(MailThread.self, where: \.title, equals: title)).objectID
     }
 
-    @Test(arguments: LiveAggregateTests.Place.all)
-    func theKeyOfAGroupIsTheIDOfTheRelatedObject(place: LiveAggregateTests.Place) async throws {
+    @Test(arguments: StorePlace.all)
+    func theKeyOfAGroupIsTheIDOfTheRelatedObject(place: StorePlace) async throws {
         try await withMail(place) { _, mail in
             let (a, b) = (try thread("a", mail), try thread("b", mail))
             let groups = try mail.main.aggregate(all, groupBy: \.thread, .count(), .sum(\.size))
@@ -53,8 +45,8 @@ struct RelationshipGroupTests {
         }
     }
 
-    @Test(arguments: LiveAggregateTests.Place.all)
-    func theKeyHasTheObjectsOwnEntity(place: LiveAggregateTests.Place) async throws {
+    @Test(arguments: StorePlace.all)
+    func theKeyHasTheObjectsOwnEntity(place: StorePlace) async throws {
         try await withMail(place) { container, mail in
             let note = try #require(try mail.main.first(MailNote.self)).objectID
             let a1 = try #require(try mail.main.first(MailMessage.self, where: \.subject, equals: "a1")).objectID
@@ -71,8 +63,8 @@ struct RelationshipGroupTests {
         }
     }
 
-    @Test(arguments: LiveAggregateTests.Place.all)
-    func groupsFollowTheLinksAndTheirObjects(place: LiveAggregateTests.Place) async throws {
+    @Test(arguments: StorePlace.all)
+    func groupsFollowTheLinksAndTheirObjects(place: StorePlace) async throws {
         try await withMail(place) { container, mail in
             let (a, b) = (try thread("a", mail), try thread("b", mail))
             let live = try mail.liveAggregate(all, groupBy: \.thread, .count())
@@ -90,8 +82,8 @@ struct RelationshipGroupTests {
     }
 
     /// Unsaved edits count, and the new object has its id already.
-    @Test(arguments: [LiveAggregateTests.Place.memory, .sqlite])
-    func aBatchGroupsItsOwnEdits(place: LiveAggregateTests.Place) async throws {
+    @Test(arguments: StorePlace.local)
+    func aBatchGroupsItsOwnEdits(place: StorePlace) async throws {
         try await withMail(place) { _, mail in
             let all = all
             let (new, groups) = try await mail.perform { context in
@@ -104,8 +96,8 @@ struct RelationshipGroupTests {
         }
     }
 
-    @Test(arguments: [LiveAggregateTests.Place.memory, .sqlite])
-    func linksInTheRowsOfOtherObjectsMakeGroups(place: LiveAggregateTests.Place) async throws {
+    @Test(arguments: StorePlace.local)
+    func linksInTheRowsOfOtherObjectsMakeGroups(place: StorePlace) async throws {
         try await withMail(place) { _, mail in
             try await mail.perform { context in
                 let (person, card) = (try context.insert(MailPerson.self), try context.insert(MailCard.self))
@@ -122,8 +114,8 @@ struct RelationshipGroupTests {
         }
     }
 
-    @Test(arguments: LiveAggregateTests.Place.all)
-    func aSectionHasItsRelatedObject(place: LiveAggregateTests.Place) async throws {
+    @Test(arguments: StorePlace.all)
+    func aSectionHasItsRelatedObject(place: StorePlace) async throws {
         try await withMail(place) { container, mail in
             let (a, b) = (try thread("a", mail), try thread("b", mail))
             var request = all

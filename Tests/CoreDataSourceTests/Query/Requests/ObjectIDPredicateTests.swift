@@ -13,26 +13,6 @@ extension ContactEntity {
 /// The predicate for objects with given ids.
 @MainActor
 struct ObjectIDPredicateTests {
-    enum Place: String, Sendable, CaseIterable {
-        case memory, sqlite, postgreSQL
-
-        static var all: [Place] { SharedPlace.Kind.all.contains(.postgreSQL) ? allCases : [.memory, .sqlite] }
-    }
-
-    private func withStore(
-        _ place: Place, _ body: @MainActor (PersistentContainer, ContactDataSource) async throws -> Void
-    ) async throws {
-        let directory = try TemporaryDirectory()
-        let container: PersistentContainer
-        switch place {
-        case .memory: container = try await PersistentContainer(model: .contacts, store: .inMemory)
-        case .sqlite: container = try await PersistentContainer(model: .contacts, store: .sqlite(directory.store))
-        case .postgreSQL: container = try SharedPlace(.postgreSQL).open()
-        }
-        try await body(container, try container.dataSource(ContactDataSource.self))
-        try await container.close()
-    }
-
     private nonisolated static func check(
         _ context: ManagedObjectContext, _ ids: [ManagedObjectID], _ place: String
     ) throws {
@@ -52,8 +32,8 @@ struct ObjectIDPredicateTests {
         #expect(longest.0 == Int64(listed.count { $0.phone != nil }) && longest.1 == listed.first?.name, "\(place)")
     }
 
-    @Test(arguments: Place.all) func everyContextFindsTheObjectsWithTheIDs(place: Place) async throws {
-        try await withStore(place) { container, contacts in
+    @Test(arguments: StorePlace.all) func everyContextFindsTheObjectsWithTheIDs(place: StorePlace) async throws {
+        try await place.withSource(ContactDataSource.self) { container, contacts in
             let groups = try container.dataSource(GroupDataSource.self)
             try await groups.add(GroupData(gid: "g", name: "Oath"))
             let group = try #require(try groups.fetch(GroupEntity.self).first).objectID
@@ -89,8 +69,8 @@ struct ObjectIDPredicateTests {
     }
 
     /// SQLite allows 32,766 variables, PostgreSQL 65,535.
-    @Test(arguments: Place.all) func aPredicateMayHaveMoreIDsThanSQLVariables(place: Place) async throws {
-        try await withStore(place) { container, contacts in
+    @Test(arguments: StorePlace.all) func aPredicateMayHaveMoreIDsThanSQLVariables(place: StorePlace) async throws {
+        try await place.withSource(ContactDataSource.self) { container, contacts in
             try await contacts.add(contactList(0..<50))
             let ids = try contacts.main.ids(ObjectRequest<ContactEntity>(limit: 3))
             let layout = container.stack.layout.entity(named: "ContactEntity")!
@@ -103,8 +83,8 @@ struct ObjectIDPredicateTests {
     }
 
     /// However many ids there are, and wherever the existing ones stand among them.
-    @Test(arguments: Place.all) func anyNumberOfObjectsIsFoundInOneStatement(place: Place) async throws {
-        try await withStore(place) { container, contacts in
+    @Test(arguments: StorePlace.all) func anyNumberOfObjectsIsFoundInOneStatement(place: StorePlace) async throws {
+        try await place.withSource(ContactDataSource.self) { container, contacts in
             try await contacts.add(contactList(0..<50))
             let ids = try contacts.main.ids(ObjectRequest<ContactEntity>(order: [.descending(\.uid)], limit: 3))
             let layout = try #require(container.stack.layout.entity(named: "ContactEntity"))
@@ -124,7 +104,7 @@ struct ObjectIDPredicateTests {
     }
 
     @Test func thePredicateIsAlsoForRelatedObjectsAndForLists() async throws {
-        try await withStore(.sqlite) { container, contacts in
+        try await StorePlace.sqlite.withSource(ContactDataSource.self) { container, contacts in
             try await contacts.add(contactList(0..<4))
             let all = try contacts.fetch(ContactEntity.self, order: [.ascending(\.uid)])
             let ids = [all[1].objectID, all[3].objectID]
@@ -148,8 +128,8 @@ struct ObjectIDPredicateTests {
     }
 
     /// Ids that were decoded have the name of their entity, and may have any key.
-    @Test(arguments: Place.all) func anIDOfAnotherEntityMatchesNothing(place: Place) async throws {
-        try await withStore(place) { container, contacts in
+    @Test(arguments: StorePlace.all) func anIDOfAnotherEntityMatchesNothing(place: StorePlace) async throws {
+        try await place.withSource(ContactDataSource.self) { container, contacts in
             try await contacts.add(contactList(0..<1))
             let id = try #require(try contacts.fetch(ContactEntity.self).first).objectID
             let text = String(decoding: try JSONEncoder().encode(id), as: UTF8.self)
