@@ -229,19 +229,13 @@ import Testing
             try await source.perform { try $0.letter("a").subject = "old" }
             let draft = try source.draft(of: container.main.knownLetter("a"))
             draft.object.subject = "mine"
+            let resolution = DraftResolution.each { $0.theirs as? String == "theirs" ? .theirs : .mine }
             // The batch that comes first has not ended when the save is asked for.
-            let gate = Gate()
-            let began = Gate()
-            async let first: Void = source.perform { context in
-                began.open()
-                gate.wait()
-                try context.letter("a").subject = "theirs"
+            let report = try await draft.save(waitingFor: source, resolving: resolution) {
+            } others: {
+                try $0.letter("a").subject = "theirs"
             }
-            await began.opened()
-            async let second = draft.save(resolving: .each { $0.theirs as? String == "theirs" ? .theirs : .mine })
-            gate.open()
-            try await first
-            #expect(try await second.conflicts.map(\.choice) == [.theirs])
+            #expect(report.conflicts.map(\.choice) == [.theirs])
             #expect(try container.main.knownLetter("a").subject == "theirs")
         }
     }

@@ -171,25 +171,18 @@ import Testing
             label.key = "l"
             draft.object.labels.insert(label)
             let withdrawn = try draft.context.findOrInsert(Topic.self, where: \.key, equals: "u")
-            let (gate, began) = (Gate(), Gate())
-            async let blocker: Void = source.perform { _ in
-                began.open()
-                gate.wait()
+            var second: Task<DraftReport, any Error>?
+            let first = try await draft.save(waitingFor: source) {
+                draft.undo()
+                #expect(withdrawn.isDeleted)
+                draft.object.key = "b"
+                draft.object.subject = "second"
+                draft.object.topic = topic
+                try draft.context.delete(label)
+                second = Task { try await draft.save() }
             }
-            await began.opened()
-            let save = Task { try await draft.save() }
-            while !draft.isSaving { await Task.yield() }
-            draft.undo()
-            #expect(withdrawn.isDeleted)
-            draft.object.key = "b"
-            draft.object.subject = "second"
-            draft.object.topic = topic
-            try draft.context.delete(label)
-            let second = Task { try await draft.save() }
-            gate.open()
-            try await blocker
-            #expect(try await save.value.save == SaveReport(inserted: 3, updated: 1))
-            #expect(try await second.value.save == SaveReport(updated: 1, deleted: 2))
+            #expect(first.save == SaveReport(inserted: 3, updated: 1))
+            #expect(try await second?.value.save == SaveReport(updated: 1, deleted: 2))
             let letter = try container.main.knownLetter("b")
             #expect(letter.subject == "second" && letter.topic?.key == "t" && letter.labels.isEmpty)
             #expect(try container.main.fetch(Topic.self).map(\.key) == ["t"])

@@ -90,18 +90,9 @@ import Testing
             draft.object.subject = "new"
             other.attachments.swapAt(0, 1)
             try fetchAll(draft)
-            let (gate, began) = (Gate(), Gate())
-            async let blocker: Void = source.perform { _ in
-                began.open()
-                gate.wait()
+            try await draft.save(waitingFor: source) {
+                try reorder(draft)
             }
-            await began.opened()
-            let save = Task { try await draft.save() }
-            while !draft.isSaving { await Task.yield() }
-            try reorder(draft)
-            gate.open()
-            try await blocker
-            _ = try await save.value
             #expect(draft.hasChanges)
             try await draft.save()
             #expect(try container.main.knownLetter("c").attachments.map(\.key) == ["c3", "c2", "c1"])

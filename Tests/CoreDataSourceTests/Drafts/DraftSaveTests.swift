@@ -17,7 +17,7 @@ import Testing
                 draft.object.subject = "new"
                 draft.object.topic = nil
             }
-            let report = try await save(draft, source) {
+            let report = try await draft.save(waitingFor: source) {
                 draft.undo()
             } others: {
                 try $0.letter("a").key = "b"
@@ -40,7 +40,7 @@ import Testing
             let draft = try source.draft(of: container.main.knownLetter("a"))
             draft.object.subject = "new"
             let gate = Gate()
-            let report = try await save(draft, source) {
+            let report = try await draft.save(waitingFor: source) {
                 draft.undo()
                 gate.open()
             } others: { _ in
@@ -64,7 +64,7 @@ import Testing
             let letter = try draft.context.knownLetter("a")
             letter.labels.removeAll()
             try draft.context.delete(letter)
-            let report = try await save(draft, source) {
+            let report = try await draft.save(waitingFor: source) {
                 draft.undo()
                 draft.undo()
             }
@@ -91,8 +91,8 @@ import Testing
                 do { try draft.context.knownLetter("new").subject = "later" } catch { Issue.record(error) }
             }
             try source.register(recorder, dataKey: "letters", ObjectRequest(Letter.self, order: [.ascending(\.key)]))
-            try await save(draft, source) {
-                do { try draft.context.delete(letter) } catch { Issue.record(error) }
+            try await draft.save(waitingFor: source) {
+                try draft.context.delete(letter)
             }
             #expect(draft.hasChanges)
             try await draft.save()
@@ -106,7 +106,7 @@ import Testing
             let draft = try source.draft(of: container.main.knownLetter("a"))
             draft.object.subject = "mine"
             await expectError(.draftConflict) {
-                try await save(draft, source) {
+                try await draft.save(waitingFor: source) {
                     draft.undo()
                 } others: {
                     try $0.letter("a").subject = "theirs"
@@ -123,7 +123,7 @@ import Testing
             try await source.perform { try $0.letter("a").subject = "old" }
             let draft = try source.draft(of: container.main.knownLetter("a"))
             draft.object.subject = "mine"
-            try await save(draft, source, resolving: .takeTheirs) {
+            try await draft.save(waitingFor: source, resolving: .takeTheirs) {
                 draft.undo()
             } others: {
                 try $0.letter("a").subject = "theirs"
@@ -147,12 +147,14 @@ import Testing
             #expect(container.mainTier.drafts.isEmpty)
         }
     }
+}
 
+extension Draft {
     /// Saves the draft, and runs the bodies while it waits for its turn.
-    @discardableResult
-    private func save(
-        _ draft: Draft<some ManagedObject>, _ source: GraphDataSource, resolving resolution: DraftResolution = .fail,
-        _ body: () -> Void, others: @escaping @Sendable (PrivateContext) throws -> Void = { _ in }
+    @MainActor @discardableResult
+    func save(
+        waitingFor source: GraphDataSource, resolving resolution: DraftResolution = .fail,
+        _ body: () throws -> Void, others: @escaping @Sendable (PrivateContext) throws -> Void = { _ in }
     ) async throws -> DraftReport {
         let (gate, began) = (Gate(), Gate())
         async let blocker: Void = source.perform { context in
@@ -161,10 +163,12 @@ import Testing
             try others(context)
         }
         await began.opened()
-        let save = Task { try await draft.save(resolving: resolution) }
-        while !draft.isSaving { await Task.yield() }
-        body()
-        gate.open()
+        let save = Task { try await self.save(resolving: resolution) }
+        while !isSaving { await Task.yield() }
+        do {
+            defer { gate.open() }
+            try body()
+        }
         try await blocker
         return try await save.value
     }
