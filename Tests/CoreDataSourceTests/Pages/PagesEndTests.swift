@@ -262,13 +262,10 @@ struct PagesEndTests {
     /// The log cannot be emptied during the loop, and is emptied afterwards.
     @Test func aLongLogIsReportedWithTheLoop() async throws {
         let directory = try TemporaryDirectory()
-        let layout = ModelLayout(.contacts)
-        var options = SQLiteStore.Options(
-            url: directory.store, layout: layout, identity: StoreIdentity(.contacts), synchronous: .normal,
-            resetPolicy: .standard)
+        var options = SQLiteStore.Options.contacts(directory.store)
         options.logLimit = 50
         let store = try SQLiteStore.open(options)
-        let container = PersistentContainer(layout, store, startup: store.startup)
+        let container = PersistentContainer(options.layout, store, startup: store.startup)
         let contacts = try container.dataSource(ContactDataSource.self)
         var failures = container.failures.makeAsyncIterator()
         func write(_ count: Int) async throws {

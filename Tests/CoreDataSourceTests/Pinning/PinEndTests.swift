@@ -95,13 +95,10 @@ struct PinEndTests {
     /// The log cannot be emptied while the main context is pinned. It is emptied afterwards.
     @Test func aLongLogIsReportedWithThePin() async throws {
         let directory = try TemporaryDirectory()
-        let layout = ModelLayout(.contacts)
-        var options = SQLiteStore.Options(
-            url: directory.store, layout: layout, identity: StoreIdentity(.contacts), synchronous: .normal,
-            resetPolicy: .standard)
+        var options = SQLiteStore.Options.contacts(directory.store)
         options.logLimit = 50
         let store = try SQLiteStore.open(options)
-        let container = PersistentContainer(layout, store, startup: store.startup)
+        let container = PersistentContainer(options.layout, store, startup: store.startup)
         let contacts = try container.dataSource(ContactDataSource.self)
         var failures = container.failures.makeAsyncIterator()
         func write(_ count: Int) async throws {
@@ -130,12 +127,10 @@ struct PinEndTests {
     @Test(arguments: [false, true])
     func theLogStartsAnewUnderAContextThatOnlyAdvances(isShared: Bool) async throws {
         let directory = try TemporaryDirectory()
-        let layout = ModelLayout(.contacts)
-        var options = SQLiteStore.Options(
-            url: directory.store, layout: layout, identity: StoreIdentity(.contacts), synchronous: .normal)
-        (options.isShared, options.leaseTimes, options.logLimit) = (isShared, .patient, 50)
+        var options = SQLiteStore.Options.contacts(directory.store, isShared: isShared)
+        options.logLimit = 50
         let store = try SQLiteStore.open(options)
-        let container = PersistentContainer(layout, store, startup: store.startup)
+        let container = PersistentContainer(options.layout, store, startup: store.startup)
         let contacts = try container.dataSource(ContactDataSource.self)
         try await contacts.add(contactList(0..<4))
         let held = try #require(try container.main.first(ContactEntity.self, where: \.uid, equals: "uid-1"))

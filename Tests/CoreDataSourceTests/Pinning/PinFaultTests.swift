@@ -73,10 +73,7 @@ struct PinFaultTests {
     /// The transaction of a snapshot cannot begin again after the log was emptied. Nobody reads or saves afterwards.
     @Test func theContextFollowsSavesAgainAfterALossBesideTheLog() async throws {
         let directory = try TemporaryDirectory()
-        let base = try SQLiteStore.open(
-            SQLiteStore.Options(
-                url: directory.store, layout: ModelLayout(.contacts), identity: StoreIdentity(.contacts),
-                synchronous: .normal))
+        let base = try SQLiteStore.open(.contacts(directory.store))
         try await withFaults(over: base) { container, contacts, store in
             var failures = container.failures.makeAsyncIterator()
             let list = try contacts.list(ObjectRequest(ContactEntity.self))
@@ -143,10 +140,7 @@ struct PinFaultTests {
     /// Another program writes before the pin, and the container notices it later.
     @Test func aWriteThatIsNoticedLateIsShownByObjectsAndLists() async throws {
         let directory = try TemporaryDirectory()
-        let base = try SQLiteStore.open(
-            SQLiteStore.Options(
-                url: directory.store, layout: ModelLayout(.contacts), identity: StoreIdentity(.contacts),
-                synchronous: .normal))
+        let base = try SQLiteStore.open(.contacts(directory.store))
         try await withFaults(over: base) { container, contacts, store in
             let held = try #require(try container.main.first(ContactEntity.self, where: \.uid, equals: "uid-1"))
             let list = try contacts.list(ObjectRequest(ContactEntity.self, where: \.name == "theirs"))
@@ -175,15 +169,12 @@ struct PinFaultTests {
     /// later.
     @Test func aWriteThatAReservationOfKeysFindsIsShownByObjectsAndLists() async throws {
         let directory = try TemporaryDirectory()
-        let layout = ModelLayout(.contacts)
-        var options = SQLiteStore.Options(
-            url: directory.store, layout: layout, identity: StoreIdentity(.contacts), synchronous: .normal)
-        (options.isShared, options.leaseTimes) = (true, .patient)
-        let store = try SQLiteStore.open(options)
+        let store = try SQLiteStore.open(.contacts(directory.store, isShared: true))
         // No timer checks the file.
         let timers = ManualTimers()
         let container = PersistentContainer(
-            layout, store, startup: store.startup, configuration: .init(), scheduling: timers.scheduling)
+            ModelLayout(.contacts), store, startup: store.startup, configuration: .init(),
+            scheduling: timers.scheduling)
         let other = try PersistentContainer.shared(directory.store)
         let others = try other.dataSource(GroupDataSource.self)
         try await others.add(GroupData(gid: "1", name: "one"))
@@ -211,13 +202,10 @@ struct PinFaultTests {
     /// A change of many rows by another member drops pending rows that a running read still needs.
     @Test func aReadFindsASaveWhosePendingRowsAreDropped() async throws {
         let directory = try TemporaryDirectory()
-        var options = SQLiteStore.Options(
-            url: directory.store, layout: ModelLayout(.contacts), identity: StoreIdentity(.contacts),
-            synchronous: .normal)
-        (options.isShared, options.leaseTimes) = (true, .patient)
         let other = try PersistentContainer.shared(directory.store)
         let others = try other.dataSource(ContactDataSource.self)
-        try await withFaults(over: try SQLiteStore.open(options)) { container, contacts, store in
+        let base = try SQLiteStore.open(.contacts(directory.store, isShared: true))
+        try await withFaults(over: base) { container, contacts, store in
             let (arrived, semaphore) = (AsyncStream<Void>.makeStream(), DispatchSemaphore(value: 0))
             store.afterNextRead {
                 arrived.continuation.finish()

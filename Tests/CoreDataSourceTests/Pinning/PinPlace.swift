@@ -37,12 +37,10 @@ enum PinPlace: String, Sendable, CaseIterable {
     func open(
         _ url: URL, _ calls: FileCalls, _ configuration: PersistentContainer.Configuration = .init(synchronous: .normal)
     ) throws -> PersistentContainer {
-        let layout = ModelLayout(.contacts)
-        var options = SQLiteStore.Options(
-            url: url, layout: layout, identity: StoreIdentity(.contacts), synchronous: .normal, calls: calls)
-        (options.isShared, options.leaseTimes) = (self == .sharedFile, .patient)
+        var options = SQLiteStore.Options.contacts(url, isShared: self == .sharedFile)
+        options.calls = calls
         let store = try SQLiteStore.open(options)
-        return PersistentContainer(layout, store, startup: store.startup, configuration: configuration)
+        return PersistentContainer(options.layout, store, startup: store.startup, configuration: configuration)
     }
 
     @MainActor

@@ -256,10 +256,7 @@ struct PinTests {
     func aPinnedContextReadsNothingBecauseOthersWrite(place: PinPlace) async throws {
         let directory = try TemporaryDirectory()
         let readCount = Shared(0)
-        let layout = ModelLayout(.contacts)
-        var options = SQLiteStore.Options(
-            url: directory.store, layout: layout, identity: StoreIdentity(.contacts), synchronous: .normal)
-        (options.isShared, options.leaseTimes) = (place == .sharedFile, .patient)
+        var options = SQLiteStore.Options.contacts(directory.store, isShared: place == .sharedFile)
         options.tracing = StatementTracing(showsValues: false) { trace in
             // The highest key is needed for new rows.
             if trace.sql.contains("\"ContactEntity\""), !trace.isWriting, !trace.sql.contains("max(") {
@@ -269,7 +266,7 @@ struct PinTests {
         let store = try SQLiteStore.open(options)
         // No timer checks the file: if one did while the context is pinned, the context would read its rows once more.
         let container = PersistentContainer(
-            layout, store, startup: store.startup, scheduling: ManualTimers().scheduling)
+            options.layout, store, startup: store.startup, scheduling: ManualTimers().scheduling)
         let contacts = try container.dataSource(ContactDataSource.self)
         try await contacts.add(contactList(0..<5))
         let held = try container.main.fetch(ContactEntity.self)

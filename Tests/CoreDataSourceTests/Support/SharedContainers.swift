@@ -24,6 +24,16 @@ extension PersistentContainer {
     }
 }
 
+extension SQLiteStore.Options {
+    /// For a file of contacts.
+    static func contacts(_ url: URL, isShared: Bool = false) -> Self {
+        let layout = ModelLayout(.contacts)
+        var options = Self(url: url, layout: layout, identity: StoreIdentity(.contacts), synchronous: .normal)
+        (options.isShared, options.leaseTimes) = (isShared, .patient)
+        return options
+    }
+}
+
 extension LeaseTimes {
     /// On a busy machine the thread that would hand a lease over may come late. Nobody gives up or is taken for halted meanwhile.
     static let patient = {
