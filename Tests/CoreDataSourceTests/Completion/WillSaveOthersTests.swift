@@ -283,17 +283,12 @@ struct WillSaveOthersTests {
             let tags = try container.dataSource(CountedTags.self)
             let nodes = try container.dataSource(CountedNodes.self)
             try await tags.add(["t"])
-            let (hasBegun, end) = (Gate(), Gate())
-            let waiting = Task {
-                try await nodes.perform { _ in
-                    hasBegun.open()
-                    end.wait()
-                }
+            try await hold { pause in
+                try await nodes.perform { _ in pause() }
+            } meanwhile: {
+                let report = try await tags.delete(Tag.self, where: nil)
+                #expect(report.deleted == 1)
             }
-            await hasBegun.opened()
-            #expect(try await tags.delete(Tag.self, where: nil).deleted == 1)
-            end.open()
-            try await waiting.value
         }
     }
 
@@ -333,18 +328,14 @@ struct WillSaveOthersTests {
         try await container?.dataSource(CountedLoans.self).add([
             LoanValue(key: "l", book: "a", day: "d"), LoanValue(key: "m", book: "b", day: "d"),
         ])
-        let (hasBegun, end) = (Gate(), Gate())
-        let waiting = Task {
+        try await hold { pause in
             try await shelves.perform { context in
-                hasBegun.open()
-                end.wait()
+                pause()
                 try context.delete(Volume.self, where: \.key == "a")
             }
+        } meanwhile: {
+            container = nil
         }
-        await hasBegun.opened()
-        container = nil
-        end.open()
-        try await waiting.value
         #expect(try shelves.fetch(Day.self).map(\.loanCount) == [1])
     }
 }

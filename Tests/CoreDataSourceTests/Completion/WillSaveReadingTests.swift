@@ -64,20 +64,12 @@ struct WillSaveReadingTests {
         try await first.close()
         let second = try await PersistentContainer(model: .library, store: .sqlite(directory.store))
         let shelves = try second.dataSource(ScriptedShelves.self)
-        let (isRunning, end) = (Gate(), Gate())
-        let running = Task {
-            defer { isRunning.open() }
-            try await shelves.perform { _ in
-                isRunning.open()
-                end.wait()
-            }
-        }
         let (waiting, hasEnded) = (Shared<Task<Void, any Error>?>(nil), Shared(false))
         let admission = second.stack.root.admission
-        let loans: LateLoans
-        do {
-            defer { end.open() }
-            await isRunning.opened()
+        var loans: LateLoans?
+        try await hold { pause in
+            try await shelves.perform { _ in pause() }
+        } meanwhile: {
             LateLoans.duringInit.withLock { work in
                 work = {
                     waiting.value = Task.detached {
@@ -95,9 +87,8 @@ struct WillSaveReadingTests {
             defer { LateLoans.duringInit.withLock { $0 = nil } }
             loans = try second.dataSource(LateLoans.self)
         }
-        try await running.value
         try await waiting.value?.value
-        #expect(loans.deleted.value == ["l"])
+        #expect(loans?.deleted.value == ["l"])
         try await second.close()
     }
 }

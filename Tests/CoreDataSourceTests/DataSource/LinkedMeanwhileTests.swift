@@ -19,24 +19,13 @@ struct LinkedMeanwhileTests {
         _ batch: @escaping @Sendable (_ pause: @escaping @Sendable () -> Void) async throws -> Void,
         andDelete deletion: @escaping @Sendable () async throws -> Void, check: () async throws -> Void
     ) async throws {
-        let (hasLinked, end) = (Gate(), Gate())
-        let linking = Task {
-            defer { hasLinked.open() }
-            try await batch {
-                hasLinked.open()
-                end.wait()
-            }
-        }
-        let deleting: Task<Void, any Error>
-        do {
-            defer { end.open() }
-            await hasLinked.opened()
+        var deleting: Task<Void, any Error>?
+        try await hold(batch) {
             deleting = Task { try await deletion() }
             await giveTime()
             try await check()
         }
-        try await linking.value
-        try await deleting.value
+        try await deleting?.value
     }
 
     @Test func aLinkWithoutAnInverseIsTakenByTheLaterDeletion() async throws {
@@ -246,19 +235,11 @@ struct LinkedMeanwhileTests {
         try await withEmptyGraph { container in
             let people = try container.dataSource(PlainDataSource<Person, Passport>.self)
             try await people.perform { _ = try $0.person("p") }
-            let (isRunning, end) = (Gate(), Gate())
-            let running = Task {
-                defer { isRunning.open() }
-                try await people.perform { _ in
-                    isRunning.open()
-                    end.wait()
-                }
-            }
             let completed = Shared(0)
-            let deleting: Task<Void, any Error>
-            do {
-                defer { end.open() }
-                await isRunning.opened()
+            var deleting: Task<Void, any Error>?
+            try await hold { pause in
+                try await people.perform { _ in pause() }
+            } meanwhile: {
                 let (outcomes, continuation) = AsyncStream.makeStream(of: Result<Void, any Error>.self)
                 people.performLater {
                     try $0.delete(Person.self, where: nil)
@@ -274,8 +255,7 @@ struct LinkedMeanwhileTests {
                     _ = try container.dataSource(LetterDataSource.self)
                 }
             }
-            try await running.value
-            try await deleting.value
+            try await deleting?.value
             #expect(try container.main.count(Person.self) == 0)
             // No letter has changed.
             #expect(completed.value == 0)
@@ -286,28 +266,21 @@ struct LinkedMeanwhileTests {
     @Test func theCreationOfADataSourceWaitsForNothing() async throws {
         try await withEmptyGraph { container in
             let people = try container.dataSource(PlainDataSource<Person, Passport>.self)
-            let (isRunning, end) = (Gate(), Gate())
-            let running = Task {
-                defer { isRunning.open() }
+            var adding: Task<Void, any Error>?
+            try await hold { pause in
                 try await people.perform { context in
                     try context.delete(Person.self, where: nil)
-                    isRunning.open()
-                    end.wait()
+                    pause()
                 }
-            }
-            let adding: Task<Void, any Error>
-            do {
+            } meanwhile: {
                 // The batch ends after the creation has returned.
-                defer { end.open() }
-                await isRunning.opened()
                 let letters = try container.dataSource(LetterDataSource.self)
                 let stations = try container.dataSource(PlainDataSource<Station>.self)
                 // The delete rules of people do not reach stations.
                 try await stations.perform { _ = try $0.station("s") }
                 adding = Task { try await letters.perform { _ = try $0.letter("l") } }
             }
-            try await running.value
-            try await adding.value
+            try await adding?.value
             #expect(try container.main.count(Letter.self) == 1)
         }
     }

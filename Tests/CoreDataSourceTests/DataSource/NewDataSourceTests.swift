@@ -23,20 +23,7 @@ struct NewDataSourceTests {
 
     /// Runs the body while a batch of people runs, and then lets the batch end.
     private func whileRunning(_ people: PlainDataSource<Person>, _ body: () async throws -> Void) async throws {
-        let (isRunning, end) = (Gate(), Gate())
-        let running = Task {
-            defer { isRunning.open() }
-            try await people.perform { _ in
-                isRunning.open()
-                end.wait()
-            }
-        }
-        do {
-            defer { end.open() }
-            await isRunning.opened()
-            try await body()
-        }
-        try await running.value
+        try await hold({ pause in try await people.perform { _ in pause() } }, meanwhile: body)
     }
 
     /// The attachments are reached only by the hook of the letters, whose data source is made while the deletion waits. To keep its

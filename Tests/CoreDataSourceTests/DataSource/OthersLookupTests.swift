@@ -227,23 +227,20 @@ struct OthersLookupTests {
     @Test func anObjectThatABatchHasLinkedIsDeletedAfterIt() async throws {
         try await withTopicsAndLetters { container, topics, letters in
             try await self.topics(2, topics)
-            let (hasLinked, end) = (Gate(), Gate())
-            let linking = Task {
+            var deleting: Task<Void, any Error>?
+            try await hold { pause in
                 try await letters.perform { context in
-                    defer { hasLinked.open() }
                     try context.preload(Topic.self, where: \.key, in: ["topic-0", "topic-1"])
                     try context.letter("l").topic = try context.first(Topic.self, where: \.key, equals: "topic-0")
-                    hasLinked.open()
-                    end.wait()
+                    pause()
                 }
+            } meanwhile: {
+                deleting = Task { _ = try await topics.delete("topic-0") }
+                for _ in 0..<100 { await Task.yield() }
+                let count = try container.main.count(Topic.self)
+                #expect(count == 2)
             }
-            await hasLinked.opened()
-            let deleting = Task { _ = try await topics.delete("topic-0") }
-            for _ in 0..<100 { await Task.yield() }
-            #expect(try container.main.count(Topic.self) == 2)
-            end.open()
-            try await linking.value
-            try await deleting.value
+            try await deleting?.value
             #expect(try container.main.fetch(Topic.self).map(\.key) == ["topic-1"])
             // The topic's letters are deleted with it.
             #expect(try container.main.count(Letter.self) == 0)

@@ -80,24 +80,21 @@ struct ConcurrencyTests {
         try await withContainer(kind) { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.add(contactList(0..<1))
-            let (begun, end) = (Gate(), Gate())
-            let importing = Task.detached {
+            try await hold { pause in
                 try await contacts.perform { context in
                     for value in contactList(1..<5_000) {
                         let contact = try context.insert(ContactEntity.self)
                         (contact.uid, contact.name) = (value.uid, value.name)
                     }
-                    begun.open()
-                    end.wait()
+                    pause()
                 }
+            } meanwhile: {
+                #expect(try contacts.count(ContactEntity.self) == 1)
+                #expect(try contacts.fetch(ContactEntity.self).map(\.name) == ["name 0"])
+                #expect(try contacts.list(ObjectRequest(ContactEntity.self)).count == 1)
+                let count = try await container.read { try $0.count(ContactEntity.self) }
+                #expect(count == 1)
             }
-            await begun.opened()
-            #expect(try contacts.count(ContactEntity.self) == 1)
-            #expect(try contacts.fetch(ContactEntity.self).map(\.name) == ["name 0"])
-            #expect(try contacts.list(ObjectRequest(ContactEntity.self)).count == 1)
-            #expect(try await container.read { try $0.count(ContactEntity.self) } == 1)
-            end.open()
-            try await importing.value
             #expect(try contacts.count(ContactEntity.self) == 5_000)
         }
     }

@@ -37,6 +37,27 @@ final class Gate: Sendable {
     }
 }
 
+/// Runs the body while the work of another task stands still where it calls its closure.
+@MainActor func hold(
+    _ work: @escaping @Sendable (_ pause: @escaping @Sendable () -> Void) async throws -> Void,
+    meanwhile body: () async throws -> Void
+) async throws {
+    let (isHeld, end) = (Gate(), Gate())
+    let working = Task {
+        defer { isHeld.open() }
+        try await work {
+            isHeld.open()
+            end.wait()
+        }
+    }
+    do {
+        defer { end.open() }
+        await isHeld.opened()
+        try await body()
+    }
+    try await working.value
+}
+
 /// Blocks until the work is done. For work of another container in the middle of a batch.
 func waitHere<R: Sendable>(_ work: @escaping @Sendable () async throws -> R) throws -> R {
     let done = DispatchSemaphore(value: 0)
