@@ -227,20 +227,20 @@ struct OthersLookupTests {
     @Test func anObjectThatABatchHasLinkedIsDeletedAfterIt() async throws {
         try await withTopicsAndLetters { container, topics, letters in
             try await self.topics(2, topics)
-            var deleting: Task<Void, any Error>?
-            try await hold { pause in
+            let deleting = try await hold { pause in
                 try await letters.perform { context in
                     try context.preload(Topic.self, where: \.key, in: ["topic-0", "topic-1"])
                     try context.letter("l").topic = try context.first(Topic.self, where: \.key, equals: "topic-0")
                     pause()
                 }
             } meanwhile: {
-                deleting = Task { _ = try await topics.delete("topic-0") }
+                let deleting = Task { _ = try await topics.delete("topic-0") }
                 for _ in 0..<100 { await Task.yield() }
                 let count = try container.main.count(Topic.self)
                 #expect(count == 2)
+                return deleting
             }
-            try await deleting?.value
+            try await deleting.value
             #expect(try container.main.fetch(Topic.self).map(\.key) == ["topic-1"])
             // The topic's letters are deleted with it.
             #expect(try container.main.count(Letter.self) == 0)

@@ -156,20 +156,17 @@ extension Draft {
         waitingFor source: GraphDataSource, resolving resolution: DraftResolution = .fail,
         _ body: () throws -> Void, others: @escaping @Sendable (PrivateContext) throws -> Void = { _ in }
     ) async throws -> DraftReport {
-        let (gate, began) = (Gate(), Gate())
-        async let blocker: Void = source.perform { context in
-            began.open()
-            gate.wait()
-            try others(context)
-        }
-        await began.opened()
-        let save = Task { try await self.save(resolving: resolution) }
-        while !isSaving { await Task.yield() }
-        do {
-            defer { gate.open() }
+        let save = try await hold { pause in
+            try await source.perform { context in
+                pause()
+                try others(context)
+            }
+        } meanwhile: {
+            let save = Task { try await self.save(resolving: resolution) }
+            while !isSaving { await Task.yield() }
             try body()
+            return save
         }
-        try await blocker
         return try await save.value
     }
 }

@@ -38,10 +38,11 @@ final class Gate: Sendable {
 }
 
 /// Runs the body while the work of another task stands still where it calls its closure.
-@MainActor func hold(
+@MainActor @discardableResult
+func hold<R: Sendable>(
     _ work: @escaping @Sendable (_ pause: @escaping @Sendable () -> Void) async throws -> Void,
-    meanwhile body: () async throws -> Void
-) async throws {
+    meanwhile body: () async throws -> R
+) async throws -> R {
     let (isHeld, end) = (Gate(), Gate())
     let working = Task {
         defer { isHeld.open() }
@@ -50,12 +51,14 @@ final class Gate: Sendable {
             end.wait()
         }
     }
+    let result: R
     do {
         defer { end.open() }
         await isHeld.opened()
-        try await body()
+        result = try await body()
     }
     try await working.value
+    return result
 }
 
 /// Blocks until the work is done. For work of another container in the middle of a batch.
