@@ -17,6 +17,11 @@ struct AnsweredRequest: Sendable {
     var list: CompleteList?
     /// The objects that the answer has changed. Hooks may change others. Nil if no data source completes the save.
     var changedBeforeHooks: Set<LinkEnd>?
+    /// The objects whose links in other rows the work of the answer has read or set. So the answer has these links, even if it
+    /// changes none of them. Nil if no other request was running when the work began.
+    var usedLinks: Set<LinkOwner>?
+    /// Whether the answer is stored in the context, and only hooks and rules of the model follow.
+    var isWorkDone = false
     /// The longest time by which the request of another member's list may be older than a request during which the list is stored.
     static let longestOverlap: TimeInterval = 3_600
     /// The position of the last answer that another member had stored when this request began. See
@@ -25,6 +30,17 @@ struct AnsweredRequest: Sendable {
     /// The number of the answer: for a scope, the ``ScopeChange/number`` that the store keeps with the answer. Each page of a list
     /// has a number of its own; 0 before the answer.
     var answer: Int64 = 0
+
+    /// Records that the work of the answer reads or sets a relationship of an object.
+    mutating func use(_ relationship: RelationshipLayout, of object: LinkEnd, _ layout: EntityLayout) {
+        if usedLinks == nil || isWorkDone { return }
+        var storages = relationship.linkStorages
+        // The column has a constraint if the relationship is one-to-one.
+        if case .column(let column) = relationship.storage, layout.constraint(onColumn: column.key) != nil {
+            storages.append(object.entity)
+        }
+        for storage in storages { usedLinks?.insert(LinkOwner(storage: storage, object: object)) }
+    }
 
     /// Makes a request, and makes it again if its answer is refused because another answer has changed the same rows meanwhile.
     ///
@@ -67,6 +83,10 @@ struct CompleteList: Sendable {
 /// might not have known these rows when it made the answer: a sweep, which deletes rows that are missing in the answer, does
 /// not delete them. It also keeps the complete lists of other answers, and the numbers of the answers that this container
 /// stores.
+///
+/// A link of a many-to-many or a one-to-one relationship belongs to both of its objects (``LinkOwners``). So an answer that changes
+/// such a link counts as one that changes the links of both objects. Another answer has the links of those objects whose
+/// relationship its hooks have read or set, also if it has changed no link.
 ///
 /// The class keeps at most ``keyLimit`` keys. Beyond that, it knows only the entities of the saved rows, and the predicates of
 /// complete lists. The same is true for a save of another member if the feed has only the entities of the save. If the keys of

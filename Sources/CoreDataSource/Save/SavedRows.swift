@@ -44,24 +44,55 @@ struct UniqueValues: Hashable {
 
 /// The rows that a save has stored or deleted.
 struct SavedRows: Sendable {
+    /// Rows that are no longer stored. Their unique values identify an object, because it gets another key if it is inserted again.
+    fileprivate struct Deleted: Sendable {
+        var identities: Set<UniqueValues> = []
+        /// The entities of rows without unique values.
+        var entities: Set<Int> = []
+        /// The entities that declare the constraints of those rows whose unique values were forgotten.
+        var forgottenOwners: Set<Int> = []
+
+        mutating func insert(_ row: RowSnapshot, _ layout: EntityLayout) {
+            let found = SavedRows.identities(row, layout)
+            if found.isEmpty { entities.insert(layout.index) }
+            identities.formUnion(found)
+        }
+
+        mutating func forgetKeys() {
+            forgottenOwners.formUnion(identities.lazy.map(\.owner))
+            identities = []
+        }
+
+        mutating func formUnion(_ other: Deleted) {
+            identities.formUnion(other.identities)
+            entities.formUnion(other.entities)
+            forgottenOwners.formUnion(other.forgottenOwners)
+        }
+    }
+
     /// The rows that were inserted or changed, and the rows of listed objects.
     private(set) var stored = RowSet()
     /// The rows that were inserted or linked to another row.
     private(set) var arrived = RowSet()
-    /// The unique values of deleted rows. They identify an object, because it gets another key if it is inserted again.
-    fileprivate var deleted: Set<UniqueValues> = []
-    /// The entities of deleted rows without unique values.
-    fileprivate var entities: Set<Int> = []
-    /// The entities that declare the constraints of those deleted rows whose unique values were forgotten.
-    fileprivate var forgottenOwners: Set<Int> = []
+    /// The objects whose links the save has changed in other rows. For an answer, also the objects that have changed values, if the
+    /// answer has their links. If these objects are forgotten, the entities of the rows are in ``stored``.
+    fileprivate var changedLinks: Set<LinkOwner> = []
+    /// The objects whose links in other rows the save has confirmed, without a change.
+    fileprivate var confirmedLinks: Set<LinkOwner> = []
+    /// The entities of the rows with the confirmed links whose objects were forgotten.
+    fileprivate var forgottenLinks: Set<Int> = []
+    /// Whether all links of the stored objects may have been confirmed.
+    fileprivate var confirmsAllLinks = false
+    fileprivate var deleted = Deleted()
 
     init() {}
 
     /// Makes the rows of a save of which only the entities are known. Any rows of these entities may have been stored, linked
     /// or deleted.
     init(anyOf entities: some Sequence<Int>) {
-        self.entities = Set(entities)
-        (stored.entities, arrived.entities) = (self.entities, self.entities)
+        let entities = Set(entities)
+        (stored.entities, arrived.entities, deleted.entities) = (entities, entities, entities)
+        confirmsAllLinks = true
     }
 
     /// The rows that a save has inserted or linked. Rows without a column for their owner are left out, because a sweep does
@@ -79,53 +110,69 @@ struct SavedRows: Sendable {
 
     /// The rows that another member has saved.
     init(ofOtherMember changes: ChangeSet, _ layout: ModelLayout) {
-        self.init(changes, layout)
+        self.init(changes, links: nil, layout)
         arrived = SavedRows(arrived: changes, layout).arrived
     }
 
-    /// - Parameter listed: The rows of the objects that the answer lists, even if the save does not change them.
-    init(_ changes: ChangeSet, listed: some Sequence<LinkEnd> = [], _ layout: ModelLayout) {
-        stored.keys = Set(listed)
+    /// - Parameters:
+    ///   - listed: The rows of the objects that the answer lists, even if the save does not change them.
+    ///   - links: The objects whose links in other rows belong to the answer, even if the save does not change them; nil if this
+    ///     is not known.
+    init(
+        _ changes: ChangeSet, listed: some Sequence<LinkEnd> = [], links: Set<LinkOwner>?, _ layout: ModelLayout
+    ) {
+        (confirmedLinks, confirmsAllLinks) = (links ?? [], links == nil)
+        var changedRows: Set<LinkEnd> = []
         for changes in changes.entities {
             let entity = changes.entity
-            stored.keys.formUnion(changes.inserted.lazy.map { LinkEnd(entity: entity, key: $0.key) })
-            stored.keys.formUnion(changes.updated.lazy.map { LinkEnd(entity: entity, key: $0.key) })
-            for row in changes.deleted {
-                let identities = SavedRows.identities(row.row, layout.entities[entity])
-                if identities.isEmpty { entities.insert(entity) }
-                deleted.formUnion(identities)
-            }
+            if let owners = LinkOwners(entity, layout) { changedLinks.formUnion(owners.owners(of: changes)) }
+            if layout.entities[entity].links != nil { continue }
+            changedRows.formUnion(changes.inserted.lazy.map { LinkEnd(entity: entity, key: $0.key) })
+            changedRows.formUnion(changes.updated.lazy.map { LinkEnd(entity: entity, key: $0.key) })
+            for row in changes.deleted { deleted.insert(row.row, layout.entities[entity]) }
         }
+        stored.keys = changedRows.union(listed)
+        guard let links else { return }
+        changedLinks = links.filter { changedLinks.contains($0) || changedRows.contains($0.object) }
+        confirmedLinks.subtract(changedLinks)
     }
 
     /// Whether any row was inserted or linked, or may have been.
     var hasArrivals: Bool { !arrived.isEmpty }
 
-    /// Whether any row of the entities was stored or deleted, or may have been.
+    /// Whether any row of the entities was stored or deleted, or may have been. The rows of links count, too.
     func mayHaveRows(of entities: Set<Int>, _ layout: ModelLayout) -> Bool {
-        if !entities.isDisjoint(with: stored.entities.union(self.entities)) { return true }
+        if !entities.isDisjoint(with: stored.entities) { return true }
         if stored.keys.contains(where: { entities.contains($0.entity) }) { return true }
+        if changedLinks.contains(where: { entities.contains($0.storage) }) { return true }
         let owners = Set(entities.lazy.flatMap { layout.entities[$0].constraintOwners })
-        return !owners.isDisjoint(with: forgottenOwners) || deleted.contains { owners.contains($0.owner) }
+        return !entities.isDisjoint(with: deleted.entities) || !owners.isDisjoint(with: deleted.forgottenOwners)
+            || deleted.identities.contains { owners.contains($0.owner) }
     }
 
     /// The number of kept keys.
-    var count: Int { stored.keys.count + arrived.keys.count + deleted.count }
+    var count: Int {
+        stored.keys.count + arrived.keys.count + changedLinks.count + confirmedLinks.count + deleted.identities.count
+    }
 
     /// Keeps only the entities of the rows.
     mutating func forgetKeys() {
         stored.forgetKeys()
         arrived.forgetKeys()
-        forgottenOwners.formUnion(deleted.lazy.map(\.owner))
-        deleted = []
+        stored.entities.formUnion(changedLinks.lazy.map(\.storage))
+        forgottenLinks.formUnion(confirmedLinks.lazy.map(\.storage))
+        (changedLinks, confirmedLinks) = ([], [])
+        deleted.forgetKeys()
     }
 
     mutating func formUnion(_ other: SavedRows) {
         stored.formUnion(other.stored)
         arrived.formUnion(other.arrived)
+        changedLinks.formUnion(other.changedLinks)
+        confirmedLinks.formUnion(other.confirmedLinks)
+        forgottenLinks.formUnion(other.forgottenLinks)
+        confirmsAllLinks = confirmsAllLinks || other.confirmsAllLinks
         deleted.formUnion(other.deleted)
-        entities.formUnion(other.entities)
-        forgottenOwners.formUnion(other.forgottenOwners)
     }
 
     fileprivate static func identities(_ row: RowSnapshot, _ layout: EntityLayout) -> Set<UniqueValues> {
@@ -136,10 +183,16 @@ struct SavedRows: Sendable {
 
 /// The rows of an answer, for a comparison with rows that others have saved. Each comparison looks up the rows of the smaller
 /// side, so many small saves cost little even if the answer is large.
+///
+/// A link in a row of its own counts as a change of the objects to which it belongs (``LinkOwners``): the answer changes the links
+/// of a saved object, even if no value of this object changes.
 struct AnswerRows {
-    /// The changed and deleted rows.
+    /// The changed and deleted rows, without the rows of links.
     private let changed: Set<LinkEnd>
     private let changedEntities: Set<Int>
+    /// The objects whose links the answer changes in other rows.
+    private var linkOwners: Set<LinkOwner> = []
+    private lazy var linkedObjects = Set(linkOwners.lazy.map(\.object))
     private var inserted: [(layout: EntityLayout, rows: [StoredRow])] = []
     private var insertedEntities: Set<Int> = []
     private lazy var identities = inserted.reduce(into: Set<UniqueValues>()) { identities, entity in
@@ -156,37 +209,68 @@ struct AnswerRows {
     /// - Parameters:
     ///   - changes: The changes of the whole batch.
     ///   - answer: The rows that belong to the answer; nil if all rows do.
-    init(_ changes: ChangeSet, _ answer: Set<LinkEnd>?, _ layout: ModelLayout) {
+    ///   - evicted: The objects that were deleted because of an eviction. The links to these objects do not belong to the answer.
+    init(_ changes: ChangeSet, _ answer: Set<LinkEnd>?, evicted: Set<LinkEnd>, _ layout: ModelLayout) {
+        func isOfAnswer(_ entity: Int, _ key: Int64) -> Bool {
+            answer?.contains(LinkEnd(entity: entity, key: key)) ?? true
+        }
         var changed: Set<LinkEnd> = []
-        for changes in changes.entities {
+        for changes in changes.entities where layout.entities[changes.entity].links == nil {
             changed.formUnion(changes.updated.lazy.map { LinkEnd(entity: changes.entity, key: $0.key) })
             changed.formUnion(changes.deleted.lazy.map { LinkEnd(entity: changes.entity, key: $0.key) })
         }
         self.init(changed: answer.map { changed.intersection($0) } ?? changed)
         for changes in changes.entities {
-            let rows =
-                answer.map { answer in
-                    changes.inserted.filter { answer.contains(LinkEnd(entity: changes.entity, key: $0.key)) }
-                } ?? changes.inserted
+            let entity = changes.entity
+            if let owners = LinkOwners(entity, layout) {
+                linkOwners.formUnion(
+                    owners.owners(of: changes) { key, lost in
+                        isOfAnswer(entity, key) && !evicted.contains(LinkEnd(entity: entity, key: key))
+                            && evicted.isDisjoint(with: lost)
+                    })
+            }
+            if layout.entities[entity].links != nil { continue }
+            let rows = answer == nil ? changes.inserted : changes.inserted.filter { isOfAnswer(entity, $0.key) }
             if rows.isEmpty { continue }
-            inserted.append((layout.entities[changes.entity], rows))
-            insertedEntities.insert(changes.entity)
+            inserted.append((layout.entities[entity], rows))
+            insertedEntities.insert(entity)
         }
     }
 
-    /// Whether the answer changes or deletes any saved row, or inserts a row that was deleted. Also true if this is possible,
-    /// but not known.
+    /// Whether the answer changes or deletes any saved row, changes the links of a saved row, or inserts a row that was deleted.
+    /// Also true if this is possible, but not known.
     ///
     /// **Complexity**: at most a look-up for each saved row, and for each row of the answer.
-    mutating func mayReplaceAny(of saved: SavedRows) -> Bool {
+    ///
+    /// - Parameter isLastTry: Whether a load has made its last request. Its answer may change the links that the saved answer has
+    ///   left as they were, because a server may send them again and again.
+    mutating func mayReplaceAny(of saved: SavedRows, isLastTry: Bool) -> Bool {
         if !saved.stored.entities.isDisjoint(with: changedEntities) { return true }
-        if !saved.entities.isDisjoint(with: insertedEntities) { return true }
-        if !saved.forgottenOwners.isEmpty,
-            inserted.contains(where: { !saved.forgottenOwners.isDisjoint(with: $0.layout.constraintOwners) })
-        {
+        if mayRestoreAny(of: saved.deleted) { return true }
+        if !linkOwners.isEmpty, mayReplaceLinks(of: saved, isLastTry: isLastTry) { return true }
+        return overlap(saved.stored.keys, changed)
+    }
+
+    /// Whether the answer inserts any of the deleted rows.
+    private mutating func mayRestoreAny(of deleted: SavedRows.Deleted) -> Bool {
+        if !deleted.entities.isDisjoint(with: insertedEntities) { return true }
+        let owners = deleted.forgottenOwners
+        if !owners.isEmpty, inserted.contains(where: { !owners.isDisjoint(with: $0.layout.constraintOwners) }) {
             return true
         }
-        return overlap(saved.stored.keys, changed) || !saved.deleted.isEmpty && overlap(saved.deleted, identities)
+        return !deleted.identities.isEmpty && overlap(deleted.identities, identities)
+    }
+
+    private mutating func mayReplaceLinks(of saved: SavedRows, isLastTry: Bool) -> Bool {
+        if overlap(saved.changedLinks, linkOwners) { return true }
+        let storages = Set(linkOwners.lazy.map(\.storage))
+        if !saved.stored.entities.isDisjoint(with: storages) { return true }
+        if saved.confirmsAllLinks {
+            if linkedObjects.contains(where: { saved.stored.entities.contains($0.entity) }) { return true }
+            if overlap(saved.stored.keys, linkedObjects) { return true }
+        }
+        if isLastTry { return false }
+        return overlap(saved.confirmedLinks, linkOwners) || !saved.forgottenLinks.isDisjoint(with: storages)
     }
 
     /// Looks up the elements of the smaller set in the other.

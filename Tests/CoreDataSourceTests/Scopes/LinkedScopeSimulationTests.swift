@@ -3,8 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Random loads of harbors and ships, whose relationships have the delete rules Cascade, Nullify and Deny. Ships leave and join lists by
-/// edits. In some worlds, hooks count ships, or delete harbors without ships. Loads have different limits of deletions.
+/// Random loads of harbors and ships, whose relationships have the delete rules Cascade, Nullify and Deny. Ships also call at harbors,
+/// and the lists of both have these many-to-many links. Ships leave and join lists by edits. In some worlds, hooks count ships, or
+/// delete harbors without ships. Loads have different limits of deletions.
 ///
 /// A load may make another request only if others have saved something during the last one, and may end with the error of a rule only
 /// if the rule refuses the newest answer. When the server stops to change, every load succeeds with few requests, and the lists become
@@ -149,6 +150,7 @@ extension SeaWorld: CustomStringConvertible {
         for (number, member) in members.enumerated() {
             let rows = try await member.rows()
             var found = server.faults(in: rows, mayLackLinks: shape == .two)
+            found += server.callFaults(in: rows, mayLackLinks: shape == .tidy || hasDeleted.value)
             for list in lists {
                 guard let tag = try member.freshness(of: list).entityTag.flatMap({ Int($0) }) else { continue }
                 found += server.faults(of: list, tag: tag, in: rows)

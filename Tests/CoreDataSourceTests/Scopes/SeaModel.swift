@@ -11,6 +11,7 @@ import CoreDataSource
     @Related(inverse: "home", onDelete: .cascade) var fleet: RelatedObjects<Ship>
     @Related(inverse: "next") var visitors: RelatedObjects<Ship>
     @Related(inverse: "lender", onDelete: .deny) var debtors: RelatedObjects<Ship>
+    @Related(inverse: "ports") var callers: RelatedObjects<Ship>
 }
 
 @StoredEntity final class Ship: ManagedObject {
@@ -22,6 +23,7 @@ import CoreDataSource
     @Related(inverse: "fleet") var home: Harbor?
     @Related(inverse: "visitors") var next: Harbor?
     @Related(inverse: "debtors") var lender: Harbor?
+    @Related(inverse: "callers") var ports: RelatedObjects<Harbor>
 }
 
 extension ManagedObjectModel {
@@ -49,6 +51,8 @@ struct SeaObject: Sendable, Hashable {
     var home: Int?
     var next: Int?
     var lender: Int?
+    /// The keys of the harbors at which a ship calls, or of the ships that call at a harbor, in ascending order.
+    var calls: [Int] = []
     /// The version that has last changed the object.
     var version = 0
 }
@@ -59,20 +63,22 @@ typealias SeaState = [SeaObject.ID: SeaObject]
 extension SeaObject: CustomStringConvertible {
     init(_ harbor: Harbor) {
         self.init(
-            id: ID(kind: .harbor, key: Int(harbor.key)), flag: Int(harbor.flag), version: Int(harbor.version))
+            id: ID(kind: .harbor, key: Int(harbor.key)), flag: Int(harbor.flag),
+            calls: harbor.callers.map { Int($0.key) }.sorted(), version: Int(harbor.version))
     }
 
     init(_ ship: Ship) {
         self.init(
             id: ID(kind: .ship, key: Int(ship.key)), flag: Int(ship.flag), home: (ship.home?.key).map { Int($0) },
             next: (ship.next?.key).map { Int($0) }, lender: (ship.lender?.key).map { Int($0) },
-            version: Int(ship.version))
+            calls: ship.ports.map { Int($0.key) }.sorted(), version: Int(ship.version))
     }
 
-    /// For example `s3 f1 h0 n2 l1 v7`.
+    /// For example `s3 f1 h0 n2 l1 c0 c2 v7`.
     var description: String {
         let links = [("h", home), ("n", next), ("l", lender)].compactMap { name, key in key.map { "\(name)\($0)" } }
-        return (["\(id.kind.rawValue)\(id.key)", "f\(flag)"] + links + ["v\(version)"]).joined(separator: " ")
+        let all = links + calls.map { "c\($0)" }
+        return (["\(id.kind.rawValue)\(id.key)", "f\(flag)"] + all + ["v\(version)"]).joined(separator: " ")
     }
 
     /// Stores the object.
@@ -86,6 +92,10 @@ extension SeaObject: CustomStringConvertible {
             let stored = try context.findOrInsert(Harbor.self, where: \.key, equals: Int64(id.key))
             stored.flag = Int64(flag)
             stored.version = Int64(version)
+            if !calls.isEmpty || !stored.callers.isEmpty {
+                stored.callers.set(
+                    try calls.compactMap { try context.first(Ship.self, where: \.key, equals: Int64($0)) })
+            }
             return stored
         case .ship:
             let stored = try context.findOrInsert(Ship.self, where: \.key, equals: Int64(id.key))
@@ -94,6 +104,9 @@ extension SeaObject: CustomStringConvertible {
             stored.home = try home.flatMap { try harbor(Int64($0)) }
             stored.next = try next.flatMap { try harbor(Int64($0)) }
             stored.lender = try lender.flatMap { try harbor(Int64($0)) }
+            if !calls.isEmpty || !stored.ports.isEmpty {
+                stored.ports.set(try calls.compactMap { try harbor(Int64($0)) })
+            }
             return stored
         }
     }
@@ -119,7 +132,8 @@ enum SeaShape: Int, CaseIterable, Sendable {
     case counting
     /// One data source with a hook that deletes harbors without ships. The server has none.
     case tidy
-    /// Two data sources. The data source of ships links only to harbors that are stored.
+    /// Two data sources. The data source of ships links only to harbors that are stored. No ship calls at a harbor, because such links
+    /// would belong to both data sources.
     case two
 
     @MainActor func member(of container: PersistentContainer) throws -> SeaMember {

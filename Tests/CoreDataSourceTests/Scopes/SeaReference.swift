@@ -24,6 +24,23 @@ extension SeaServer {
         }
     }
 
+    /// Each ship calls at the harbors at which it did in the newer version of the two rows. Calls at a harbor without a version may be
+    /// missing, because the harbor may have been deleted before.
+    ///
+    /// - Parameter mayLackLinks: Whether calls may be missing, because the app or a hook has deleted objects, which then came back.
+    func callFaults(in rows: SeaState, mayLackLinks: Bool) -> [String] {
+        rows.values.filter { $0.id.kind == .ship }.flatMap { ship in
+            rows.values.compactMap { harbor in
+                if harbor.id.kind != .harbor { return nil }
+                let newer = state(at: max(ship.version, harbor.version)) ?? [:]
+                let isExpected = newer[ship.id]?.calls.contains(harbor.id.key) ?? false
+                let calls = ship.calls.contains(harbor.id.key)
+                if calls == isExpected || !calls && (mayLackLinks || harbor.version == 0) { return nil }
+                return calls ? "\(ship) calls at \(harbor)." : "\(ship) does not call at \(harbor)."
+            }
+        }
+    }
+
     /// The rows are those of the list that has the tag, or newer ones.
     func faults(of list: SeaList, tag: Int, in rows: SeaState) -> [String] {
         let listed = objects(of: list, at: tag)
@@ -43,7 +60,9 @@ extension SeaServer {
         let newest = state(at: newest) ?? [:]
         let missing = newest.values.compactMap { object -> String? in
             guard let row = rows[object.id] else { return "\(object) is missing at the end." }
-            let isSame = row.version == object.version && isSame(row, object, mayLackLinks: mayLackLinks)
+            let isSame =
+                row.version == object.version && row.calls == object.calls
+                && isSame(row, object, mayLackLinks: mayLackLinks)
             return isSame ? nil : "\(row) is stored instead of \(object) at the end."
         }
         return missing + rows.values.filter { newest[$0.id] == nil }.map { "\($0) is left at the end." }

@@ -64,10 +64,12 @@ final class SeaServer: Sendable {
     /// Whether ships have a next harbor, and whether they have a lender.
     let hasVisitors: Bool
     let hasDebtors: Bool
+    /// Whether ships call at harbors. A harbor also lists its callers.
+    private let hasCalls: Bool
     private let states = Shared<[SeaState]>([[:]])
 
-    init(isTidy: Bool, hasVisitors: Bool, hasDebtors: Bool) {
-        (self.isTidy, self.hasVisitors, self.hasDebtors) = (isTidy, hasVisitors, hasDebtors)
+    init(isTidy: Bool, hasVisitors: Bool, hasDebtors: Bool, hasCalls: Bool) {
+        (self.isTidy, self.hasVisitors, self.hasDebtors, self.hasCalls) = (isTidy, hasVisitors, hasDebtors, hasCalls)
     }
 
     var newest: Int { states.value.count - 1 }
@@ -101,6 +103,7 @@ final class SeaServer: Sendable {
         var state = last
         for _ in 0..<Int.random(in: 1...3, using: &random) { edit(&state, &random) }
         if isTidy { removeEmptyHarbors(&state) }
+        removeCalls(of: &state)
         let number = newest + 1
         for (id, object) in state {
             var same = object
@@ -118,19 +121,41 @@ final class SeaServer: Sendable {
     private func edit(_ state: inout SeaState, _ random: inout SeededRandom) {
         let ship = SeaObject.ID(kind: .ship, key: random.next(below: 8))
         let harbor = SeaObject.ID(kind: .harbor, key: random.next(below: 5))
-        let (flag, choice) = (random.next(below: 3), random.next(below: 8))
+        let (flag, choice) = (random.next(below: 3), random.next(below: 10))
         let harbors = state.keys.filter { $0.kind == .harbor }.map(\.key).sorted()
         switch choice {
-        case 0: state[harbor] = SeaObject(id: harbor, flag: flag)
+        case 0: state[harbor] = SeaObject(id: harbor, flag: flag, calls: state[harbor]?.calls ?? [])
         case 1: remove(harbor, from: &state)
         case 2: state[ship] = nil
         case 3, 4: state[ship]?.flag = flag
+        case 5 where hasCalls, 6 where hasCalls: changeCall(of: ship, at: harbor, &state)
         default:
-            var new = SeaObject(id: ship, flag: flag, home: harbors.randomElement(using: &random) ?? harbor.key)
+            var new = SeaObject(
+                id: ship, flag: flag, home: harbors.randomElement(using: &random) ?? harbor.key,
+                calls: state[ship]?.calls ?? [])
             if harbors.isEmpty { state[harbor] = SeaObject(id: harbor) }
             if hasVisitors, random.next(below: 2) == 0 { new.next = harbors.randomElement(using: &random) }
             if hasDebtors, random.next(below: 3) == 0 { new.lender = harbors.randomElement(using: &random) }
             state[ship] = new
+        }
+    }
+
+    /// Lets a ship call at a harbor, or no longer do so.
+    private func changeCall(of ship: SeaObject.ID, at harbor: SeaObject.ID, _ state: inout SeaState) {
+        guard let ports = state[ship]?.calls, let callers = state[harbor]?.calls else { return }
+        let isNew = !ports.contains(harbor.key)
+        state[ship]?.calls = isNew ? (ports + [harbor.key]).sorted() : ports.filter { $0 != harbor.key }
+        state[harbor]?.calls = isNew ? (callers + [ship.key]).sorted() : callers.filter { $0 != ship.key }
+    }
+
+    /// Removes the calls of objects that were removed.
+    private func removeCalls(of state: inout SeaState) {
+        let before = state
+        for (id, object) in before {
+            let kind: SeaObject.Kind = id.kind == .ship ? .harbor : .ship
+            state[id]?.calls = object.calls.filter { key in
+                before[SeaObject.ID(kind: kind, key: key)]?.calls.contains(id.key) == true
+            }
         }
     }
 

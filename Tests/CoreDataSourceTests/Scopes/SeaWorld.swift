@@ -23,6 +23,8 @@ final class SeaWorld: Sendable {
     private let answers = Shared<[SeaAnswer]>([])
     /// The versions that answers have stored. No row becomes older while it stays.
     private let newest = Shared<[SeaObject.ID: Int]>([:])
+    /// Whether the app has deleted objects.
+    let hasDeleted = Shared(false)
     private let crossing = Shared<(SeaCrossing, Task<Void, Never>)?>(nil)
 
     init(_ members: [SeaMember], _ place: ScopePlace, _ shape: SeaShape, seed: UInt64) {
@@ -30,7 +32,8 @@ final class SeaWorld: Sendable {
         (self.members, self.place, self.shape) = (members, place, shape)
         lists = SeaList.some(random.next(below: 6)).shuffled(using: &random)
         server = SeaServer(
-            isTidy: shape == .tidy, hasVisitors: random.next(below: 2) == 0, hasDebtors: random.next(below: 2) == 0)
+            isTidy: shape == .tidy, hasVisitors: random.next(below: 2) == 0, hasDebtors: random.next(below: 2) == 0,
+            hasCalls: shape != .two && random.next(below: 4) > 0)
         self.random = Shared(random)
     }
 
@@ -156,6 +159,7 @@ final class SeaWorld: Sendable {
     private func begin(_ text: String) {
         note(text)
         eventCount.update { $0 += 1 }
+        hasDeleted.value = true
         // A deleted object may come back as it was before.
         newest.value = [:]
     }

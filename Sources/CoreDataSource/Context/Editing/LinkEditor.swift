@@ -252,6 +252,7 @@ struct LinkEditor {
 
     /// Runs an edit of links. If the edit throws, the save throws the error.
     private func performEdit(_ body: () throws -> Void) {
+        context.willUse(relationship, of: object)
         do {
             try context.withEditGroup(body)
         } catch {

@@ -6,13 +6,16 @@ struct EditedRow {
     let key: Int64
     let row: RowSnapshot
     var isInserted = false
+    /// Whether only links of the object were edited, which are in other rows.
+    var hasOnlyLinks = false
 
     var end: LinkEnd { LinkEnd(entity: layout.index, key: key) }
 }
 
 extension EditedRow {
-    init(_ object: ManagedObject, _ row: RowSnapshot) {
-        self.init(layout: object.layout, key: object.key, row: row, isInserted: object.isInserted)
+    init(_ object: ManagedObject, _ row: RowSnapshot, hasOnlyLinks: Bool = false) {
+        self.init(
+            layout: object.layout, key: object.key, row: row, isInserted: object.isInserted, hasOnlyLinks: hasOnlyLinks)
     }
 }
 
@@ -38,8 +41,8 @@ struct ListCheck {
     }
 
     /// Whether any of the inserted and edited rows matches the predicate of a list, and is missing in the list.
-    mutating func adds(to list: CompleteList, _ isMissing: (LinkEnd) -> Bool) throws -> Bool {
-        try !matches(after.candidates(of: list).filter { isMissing($0.end) }, list).isEmpty
+    mutating func adds(to list: CompleteList, _ isMissing: (EditedRow) -> Bool) throws -> Bool {
+        try !matches(after.candidates(of: list).filter(isMissing), list).isEmpty
     }
 
     /// Whether any of the rows matches the predicate of a list, before or after the edits.
@@ -64,6 +67,15 @@ struct ListCheck {
             found.insert(row.end)
         }
         return found
+    }
+}
+
+extension RunningRequests.Saved {
+    /// Whether an edited row, if it matches the predicate of the answer's complete list, is missing in this list.
+    func lacks(_ row: EditedRow, in list: CompleteList) -> Bool {
+        if rows.stored.keys.contains(row.end) || list.earlier.contains(row.end) { return false }
+        // A link brings no object into a list whose predicate follows no relationships.
+        return !row.hasOnlyLinks || !list.query.joined.isEmpty
     }
 }
 

@@ -15,7 +15,9 @@ extension PrivateContext {
     func checkAnswer(savedWith changes: ChangeSet) throws(DataSourceError) {
         let (root, layout) = (stack.root, stack.layout)
         guard let answered else { return root.requests.record(arrived: changes, layout) }
-        let replaced = saved(since: answered, replacedBy: { AnswerRows(changes, answered.changedBeforeHooks, layout) })
+        let replaced = saved(since: answered) {
+            AnswerRows(changes, answered.changedBeforeHooks, evicted: evicted(in: changes), layout)
+        }
         if !replaced.isEmpty {
             // Another member may edit the rows again and again, so the last try replaces rows of other members, unless the store has a
             // later answer.
@@ -26,8 +28,36 @@ extension PrivateContext {
             }
         }
         guard root.requests.hasOthers(than: answered) else { return }
-        root.requests.record(
-            SavedRows(changes, listed: listedObjects.lazy.map { LinkEnd($0) }, layout), from: answered)
+        root.requests.record(savedRows(changes, of: answered), from: answered)
+    }
+
+    /// The rows that the batch saves as an answer.
+    private func savedRows(_ changes: ChangeSet, of answered: AnsweredRequest) -> SavedRows {
+        SavedRows(changes, listed: listedObjects.lazy.map { LinkEnd($0) }, links: links(of: answered), stack.layout)
+    }
+
+    /// Returns the objects whose links in other rows the answer has: those of which the work has read or set the links, and the
+    /// listed objects, because the work may have set their links at the other side.
+    ///
+    /// - Returns: Nil if this is not known.
+    private func links(of request: AnsweredRequest) -> Set<LinkOwner>? {
+        guard let used = request.usedLinks else { return nil }
+        let storages = Set(used.lazy.map(\.storage))
+        if storages.isEmpty { return [] }
+        return listedObjects.reduce(into: used) { links, object in
+            for storage in object.layout.relationships.lazy.flatMap(\.linkStorages) where storages.contains(storage) {
+                links.insert(LinkOwner(storage: storage, object: LinkEnd(object)))
+            }
+        }
+    }
+
+    /// The objects that evictions have deleted, also by delete rules.
+    private func evicted(in changes: ChangeSet) -> Set<LinkEnd> {
+        guard let deletedBeforeEviction else { return [] }
+        let deleted = changes.entities.lazy.flatMap { changes in
+            changes.deleted.lazy.map { LinkEnd(entity: changes.entity, key: $0.key) }
+        }
+        return Set(deleted).subtracting(deletedBeforeEviction)
     }
 
     /// Returns those saves since a request that have rows which the answer may replace.
@@ -37,7 +67,7 @@ extension PrivateContext {
         if saved.isEmpty { return [] }
         var rows = rows()
         defer { requests.didCompare(rows.comparisonCount) }
-        return saved.filter { rows.mayReplaceAny(of: $0.rows) }
+        return saved.filter { rows.mayReplaceAny(of: $0.rows, isLastTry: !request.canRequestAgain) }
     }
 
     /// Returns a function that says whether an object was inserted or linked during the request whose answer the batch stores. The
@@ -63,21 +93,23 @@ extension PrivateContext {
 
     /// Refuses an answer whose edits would change what the complete list of a later request shows. Such an answer adds an object
     /// that is missing in that list, so the server may have deleted the object. Or it changes an object that the list has with the
-    /// stored values. ``checkDeletions()`` compares the deletions.
+    /// stored values, or its links. ``checkDeletions()`` compares the deletions.
     ///
     /// Must be called after the work of the answer, and before evictions and hooks: their edits are no part of the answer. If the
     /// predicate of a list follows relationships, only the objects that match it after the edits count.
     ///
     /// - Complexity: at most two evaluations of a predicate for each changed object and each list of its entity. If the predicate
     ///   requires values in a column, only for the objects with these values. A list whose predicate follows relationships makes one
-    ///   fetch of the changed objects. In a shared store, also one read of the later scopes.
+    ///   fetch of the changed objects. In a shared store, also one read of the later scopes. If there are later lists, the objects
+    ///   whose links have changed are read.
     /// - Throws: `scopeChanged`; the errors of a fetch.
     func checkLists() throws {
         guard let answered else { return }
         let edited = changed.filter { $0.isInserted || $0.isUpdated && $0.hasEdits }
         try compare(
             answered, after: edited.map { EditedRow($0, $0.row) },
-            before: edited.lazy.filter { $0.isUpdated }.map { EditedRow($0, $0.savedRow) })
+            before: edited.lazy.filter { $0.isUpdated }.map { EditedRow($0, $0.savedRow) },
+            linked: linkOwners { _, _ in true })
     }
 
     /// Checks an answer before the first hook, and remembers which objects the answer has changed.
@@ -113,7 +145,32 @@ extension PrivateContext {
         let unlinked = contexts.flatMap(\.changed).filter { $0.isUpdated && hasLost(linkTo: ends, $0) }
         try compare(
             answered, after: unlinked.map { EditedRow($0, $0.row) },
-            before: deleted + unlinked.map { EditedRow($0, $0.savedRow) })
+            before: deleted + unlinked.map { EditedRow($0, $0.savedRow) },
+            linked: linkOwners { row, lost in ends.contains(row) || !ends.isDisjoint(with: lost) }.subtracting(ends))
+    }
+
+    /// Returns the objects whose links the batch has changed so far, in rows of their own or of the other object.
+    ///
+    /// - Parameter isCounted: As in ``LinkOwners/owners(of:where:)``. The first argument is the row that stores the link.
+    private func linkOwners(
+        where isCounted: (_ row: LinkEnd, _ lost: [LinkEnd]) -> Bool
+    ) -> Set<LinkEnd> {
+        let contexts = [self] + otherBatchContexts
+        var found: Set<LinkEnd> = []
+        func add(_ owners: LinkOwners, _ changes: EntityChanges) {
+            let owners = owners.owners(of: changes) { isCounted(LinkEnd(entity: changes.entity, key: $0), $1) }
+            found.formUnion(owners.lazy.map(\.object))
+        }
+        for (entity, objects) in Dictionary(grouping: contexts.lazy.flatMap(\.changed), by: \.layout.index) {
+            guard let owners = LinkOwners(entity, stack.layout) else { continue }
+            var changes = EntityChanges(entity: entity)
+            for object in objects { changes.append(object) }
+            add(owners, changes)
+        }
+        for changes in contexts.lazy.flatMap(\.bulkChanges) {
+            if let owners = LinkOwners(changes.entity, stack.layout) { add(owners, changes) }
+        }
+        return found
     }
 
     /// Whether an edit of an object has removed its link to any of the ends.
@@ -135,16 +192,27 @@ extension PrivateContext {
     /// - Parameters:
     ///   - after: The inserted and the edited rows.
     ///   - before: The rows that were edited or deleted, before the edits.
-    private func compare(_ request: AnsweredRequest, after: [EditedRow], before: [EditedRow]) throws {
-        let entities = Set((after + before).lazy.map(\.layout.index))
-        if request.number == nil || entities.isEmpty { return }
+    ///   - linked: The objects whose links were changed.
+    private func compare(
+        _ request: AnsweredRequest, after: [EditedRow], before: [EditedRow], linked: @autoclosure () -> Set<LinkEnd>
+    ) throws {
         let saved = stack.root.requests.saved(since: request).filter { $0.list != nil }
+        if request.number == nil || saved.isEmpty && stack.root.store.sharing == nil { return }
+        let linked = linked()
+        let entities = Set((after + before).lazy.map(\.layout.index)).union(linked.lazy.map(\.entity))
+        if entities.isEmpty { return }
         // The feed of another member has only the rows that the other member has changed. It does not say which unchanged objects
         // are in a list, and which are not, so the predicate of the list must decide.
         let root = stack.root
         let scopes = try root.requests.laterScopesOfOthers(than: request, of: Array(entities), in: root) ?? []
         if saved.isEmpty && scopes.isEmpty { return }
-        var check = ListCheck(after, before, keepsMembership: !request.canRequestAgain) { [self] in
+        // An inserted object is among the rows after the edits.
+        let objects = try storedObjects(linked)
+        var check = ListCheck(
+            after + objects.map { EditedRow($0, $0.row, hasOnlyLinks: true) },
+            before + objects.map { EditedRow($0, $0.savedRow) },
+            keepsMembership: !request.canRequestAgain
+        ) { [self] in
             try keys(of: $0, matching: $1)
         }
         defer { stack.root.requests.didCompare(check.comparisonCount) }
@@ -153,13 +221,20 @@ extension PrivateContext {
             let changesList =
                 try list.isConfirmed
                 ? check.changes(list)
-                : check.adds(to: list) { !one.rows.stored.keys.contains($0) && !list.earlier.contains($0) }
+                : check.adds(to: list) { one.lacks($0, in: list) }
             if changesList { throw DataSourceError(tooLate: request) }
         }
         for scope in scopes {
             guard let list = CompleteList(scope, in: stack.layout) else { continue }
             if try check.changes(list) { throw DataSourceError(tooLate: request) }
         }
+    }
+
+    /// Returns those of the objects that were stored before the batch, and that the batch has not deleted.
+    private func storedObjects(_ ends: Set<LinkEnd>) throws -> [ManagedObject] {
+        if ends.isEmpty { return [] }
+        try reading { () throws(DataSourceError) in try readObjects(ends) }
+        return ends.compactMap { cachedObject($0) ?? nil }.filter { !$0.isInserted }
     }
 
     /// Returns those of the objects that the predicate of a list matches, with their edits.
@@ -215,12 +290,15 @@ extension PrivateContext {
         if scopes?.isEmpty == false { throw DataSourceError(tooLate: answered) }
     }
 
-    /// The entities of the objects that the batch may change, and those to which these objects may link.
+    /// The entities of the objects that the batch may change, those to which these objects may link, and those of the links.
     private var usedEntities: Set<Int> {
         let owned = ([self] + otherBatchContexts).flatMap { $0.bindings.filter(\.isOwned).map(\.layout) }
         let indexes = Set(owned.map(\.index))
         return owned.reduce(into: indexes.union(stack.graph.reach(of: indexes))) { entities, layout in
-            for relationship in layout.relationships { entities.formUnion(relationship.destinationFamily) }
+            for relationship in layout.relationships {
+                entities.formUnion(relationship.destinationFamily)
+                if case .pairs(let pairs) = relationship.storage { entities.insert(pairs.layout) }
+            }
         }
     }
 }
@@ -238,16 +316,35 @@ extension PrivateTier {
         let requests = stack.root.requests
         var request = request
         request.answer = answer
+        if requests.hasOthers(than: request) { request.usedLinks = [] }
         requests.beginStoring(answer)
         defer { requests.endStoring() }
         do {
             return try await perform(waitFor: .store, values: values, deletes: deletes, kind: kind) { [request] in
                 $0.answered = request
-                return try work($0)
+                let result = try work($0)
+                $0.answered?.isWorkDone = true
+                return result
             }
         } catch {
             requests.forget(request.answer, after: error)
             throw error
+        }
+    }
+}
+
+extension EntityChanges {
+    /// Adds the edits of an object.
+    fileprivate mutating func append(_ object: ManagedObject) {
+        switch object.state {
+        case .inserted: inserted.append(StoredRow(key: object.key, row: object.row))
+        case .edited:
+            guard let saved = object.saved else { return }
+            let columns = object.row.columnsChanged(since: saved, object.layout)
+            if columns.isEmpty { return }
+            updated.append(UpdatedRow(key: object.key, row: object.row, previous: saved, columns: columns))
+        case .deleted: deleted.append(StoredRow(key: object.key, row: object.savedRow))
+        case .saved, .gone: return
         }
     }
 }

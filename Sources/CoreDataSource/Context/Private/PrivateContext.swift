@@ -110,6 +110,10 @@ public final class PrivateContext: EditingContext {
         if !object.isDeleted, stack.graph.hasEffects[object.layout.index] { deletions.append(object) }
     }
 
+    override func willUse(_ relationship: RelationshipLayout, of object: ManagedObject) {
+        answered?.use(relationship, of: LinkEnd(object), object.layout)
+    }
+
     override func didInsert(_ object: ManagedObject) {
         let binding = bindings[object.layout.index]
         if binding.inserted.count & (EarlyWriteBatch.partSize - 1) == 0 { writeEarly(binding) }

@@ -63,6 +63,7 @@ extension ManagedObjectContext {
 
     /// Like ``ends(of:at:)``, but includes ends whose objects this batch has deleted.
     private func linkedEnds(of object: ManagedObject, at index: Int) throws -> [LinkEnd] {
+        willUse(object.layout.relationships[index], of: object)
         let key = EntityRelationship(entity: object.layout.index, relationship: index)
         if let known = related[key, object.key] { return known }
         return try followingRelationship { () throws(DataSourceError) in

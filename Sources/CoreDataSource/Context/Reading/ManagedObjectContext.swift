@@ -99,6 +99,9 @@ public class ManagedObjectContext {
     /// Called before the app reads, to complete the edits of the context.
     func completeEdits() throws {}
 
+    /// Called before the objects of a to-many relationship are read, and before a relationship is edited.
+    func willUse(_ relationship: RelationshipLayout, of object: ManagedObject) {}
+
     /// Called after the app has read.
     func didRead() { isCancellable = false }
 

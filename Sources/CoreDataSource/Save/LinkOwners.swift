@@ -1,0 +1,110 @@
+internal import RowStore
+
+/// An object to which a link belongs, although another row stores the link.
+struct LinkOwner: Hashable {
+    /// The entity of the rows that store such links.
+    let storage: Int
+    let object: LinkEnd
+}
+
+extension RelationshipLayout {
+    /// The entities of the rows that store the links of an object, if these links belong to the object; otherwise empty.
+    var linkStorages: [Int] {
+        switch storage {
+        case .pairs(let pairs): [pairs.layout]
+        case .inverseColumn where !isToMany: destinationFamily
+        case .inverseColumn, .column, .none: []
+        }
+    }
+}
+
+/// Finds the objects to which the links in the rows of one entity belong, besides the rows themselves.
+///
+/// If only one side of a relationship is to-one, a link is a value of the object with this side, as if it was an attribute of
+/// this object. If both sides are to-many, or both are to-one, a link belongs to both objects: neither of them alone determines
+/// it. If there is no inverse, a link belongs only to the object that has the relationship.
+struct LinkOwners {
+    /// One end of the links.
+    private struct End {
+        let column: LinkColumns
+        /// The possible entities of the object at this end.
+        let family: [Int]
+        /// Whether the object at this end has the relationship or its inverse, and the links belong to the object.
+        let isOwner: Bool
+        /// The column with the position of the other object among the linked objects of this one; nil if they have no order.
+        let position: Int?
+    }
+
+    private let entity: Int
+    private let ends: [End]
+    private let isPair: Bool
+
+    /// Returns nil if all links in the rows belong to the rows themselves.
+    init?(_ entity: Int, _ layout: ModelLayout) {
+        let rows = layout.entities[entity]
+        self.entity = entity
+        isPair = rows.links != nil
+        ends = rows.links.map { LinkOwners.ends(ofPairs: rows, $0, layout) } ?? LinkOwners.oneToOneEnds(rows, layout)
+        if ends.isEmpty { return nil }
+    }
+
+    private static func ends(ofPairs rows: EntityLayout, _ links: RelationshipName, _ layout: ModelLayout) -> [End] {
+        guard let source = layout.entity(named: links.entity), let index = source.relationship(named: links.name)
+        else { return [] }
+        let (pairs, relationship) = (rows.pairColumns(isReversed: false), source.relationships[index])
+        return [
+            End(column: pairs.own, family: source.concreteFamily, isOwner: true, position: pairs.other.position),
+            End(
+                column: pairs.other, family: relationship.destinationFamily, isOwner: relationship.inverse != nil,
+                position: pairs.own.position),
+        ]
+    }
+
+    private static func oneToOneEnds(_ rows: EntityLayout, _ layout: ModelLayout) -> [End] {
+        rows.relationships.compactMap { relationship in
+            guard case .column(let column) = relationship.storage, let inverse = relationship.inverse,
+                let owner = layout.entity(named: inverse.entity), let index = owner.relationship(named: inverse.name),
+                !owner.relationships[index].isToMany
+            else { return nil }
+            return End(column: column, family: relationship.destinationFamily, isOwner: true, position: nil)
+        }
+    }
+
+    /// Returns the objects whose links a save or a batch has added, removed or moved.
+    ///
+    /// - Parameters:
+    ///   - changes: Changes of rows of the entity.
+    ///   - isCounted: Returns whether a change counts. The arguments are the key of the row and, for a deleted row, the objects
+    ///     at the ends of its links, and otherwise an empty array.
+    func owners(
+        of changes: EntityChanges, where isCounted: (_ key: Int64, _ lost: [LinkEnd]) -> Bool = { _, _ in true }
+    ) -> Set<LinkOwner> {
+        var owners: Set<LinkOwner> = []
+        for row in changes.inserted where isCounted(row.key, []) { owners.formUnion(self.owners(row.row)) }
+        for row in changes.updated where isCounted(row.key, []) { owners.formUnion(self.owners(row)) }
+        for row in changes.deleted where isCounted(row.key, ends.compactMap { row.row.end($0.column, $0.family) }) {
+            owners.formUnion(self.owners(row.row))
+        }
+        return owners
+    }
+
+    private func owners(_ row: RowSnapshot) -> [LinkOwner] {
+        ends.compactMap { end in end.isOwner ? owner(row, end) : nil }
+    }
+
+    private func owners(_ row: UpdatedRow) -> [LinkOwner] {
+        func isMoved(_ end: End) -> Bool {
+            [end.column.key, end.column.entity].contains { $0.map(row.columns.contains) ?? false }
+        }
+        let arePairsMoved = isPair && ends.contains(where: isMoved)
+        return ends.filter(\.isOwner).flatMap { end in
+            let isReordered = end.position.map(row.columns.contains) ?? false
+            guard arePairsMoved || isMoved(end) || isReordered else { return [LinkOwner]() }
+            return [owner(row.previous, end), owner(row.row, end)].compactMap { $0 }
+        }
+    }
+
+    private func owner(_ row: RowSnapshot, _ end: End) -> LinkOwner? {
+        row.end(end.column, end.family).map { LinkOwner(storage: entity, object: $0) }
+    }
+}
