@@ -283,16 +283,6 @@ extension PrivateContext {
         if !objects.isEmpty, deletedBeforeEviction == nil { deletedBeforeEviction = deletedObjects }
         return try deleteEach(objects)
     }
-
-    /// The objects that the batch has deleted so far, in all its contexts.
-    private var deletedObjects: Set<LinkEnd> {
-        batchContexts.reduce(into: []) { deleted, context in
-            deleted.formUnion(context.changed.lazy.filter(\.isDeleted).map { LinkEnd($0) })
-            for rows in context.bulkChanges {
-                deleted.formUnion(rows.deleted.lazy.map { LinkEnd(entity: rows.entity, key: $0.key) })
-            }
-        }
-    }
 }
 
 extension DataSourceError {

@@ -17,6 +17,8 @@ struct AnsweredRequest: Sendable {
     var list: CompleteList?
     /// The objects that the answer has changed. Hooks may change others. Nil if no data source completes the save.
     var changedBeforeHooks: Set<LinkEnd>?
+    /// The objects that the answer and the delete rules had deleted before the first hook. Nil if no data source completes the save.
+    var deletedBeforeHooks: Set<LinkEnd>?
     /// The objects whose links in other rows the work of the answer has read or set. So the answer has these links, even if it
     /// changes none of them. Nil if no other request was running when the work began.
     var usedLinks: Set<LinkOwner>?
@@ -124,6 +126,12 @@ package final class RunningRequests: Sendable {
         let origin: Origin
         /// The complete list to which the rows belong; nil if there is none.
         fileprivate(set) var list: CompleteList?
+
+        /// Whether both are pages of the same load, or the same answer.
+        func isOfSameRequest(as other: Saved) -> Bool {
+            guard case .answer(let number?, _) = origin else { return origin == other.origin }
+            return other.origin.isRequest(number)
+        }
 
         /// The number of kept keys.
         fileprivate var keyCount: Int { rows.count + (list?.earlier.count ?? 0) }

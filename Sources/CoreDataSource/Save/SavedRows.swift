@@ -58,6 +58,12 @@ struct SavedRows: Sendable {
             identities.formUnion(found)
         }
 
+        /// Whether the object of a row that is inserted may be one of the deleted objects.
+        func mayContain(_ row: RowSnapshot, _ layout: EntityLayout) -> Bool {
+            entities.contains(layout.index) || !forgottenOwners.isDisjoint(with: layout.constraintOwners)
+                || !identities.isDisjoint(with: SavedRows.identities(row, layout))
+        }
+
         mutating func forgetKeys() {
             forgottenOwners.formUnion(identities.lazy.map(\.owner))
             identities = []
@@ -84,6 +90,8 @@ struct SavedRows: Sendable {
     /// Whether all links of the stored objects may have been confirmed.
     fileprivate var confirmsAllLinks = false
     fileprivate var deleted = Deleted()
+    /// The rows that hooks have deleted, and the listed objects that a hook has deleted in the save that inserted them.
+    fileprivate var deletedByHooks = Deleted()
 
     init() {}
 
@@ -118,8 +126,10 @@ struct SavedRows: Sendable {
     ///   - listed: The rows of the objects that the answer lists, even if the save does not change them.
     ///   - links: The objects whose links in other rows belong to the answer, even if the save does not change them; nil if this
     ///     is not known.
+    ///   - isDeletedByHook: Returns whether a hook has deleted a row.
     init(
-        _ changes: ChangeSet, listed: some Sequence<LinkEnd> = [], links: Set<LinkOwner>?, _ layout: ModelLayout
+        _ changes: ChangeSet, listed: some Sequence<LinkEnd> = [], links: Set<LinkOwner>?, _ layout: ModelLayout,
+        isDeletedByHook: (LinkEnd) -> Bool = { _ in false }
     ) {
         (confirmedLinks, confirmsAllLinks) = (links ?? [], links == nil)
         var changedRows: Set<LinkEnd> = []
@@ -129,12 +139,27 @@ struct SavedRows: Sendable {
             if layout.entities[entity].links != nil { continue }
             changedRows.formUnion(changes.inserted.lazy.map { LinkEnd(entity: entity, key: $0.key) })
             changedRows.formUnion(changes.updated.lazy.map { LinkEnd(entity: entity, key: $0.key) })
-            for row in changes.deleted { deleted.insert(row.row, layout.entities[entity]) }
+            for row in changes.deleted {
+                let isByHook = isDeletedByHook(LinkEnd(entity: entity, key: row.key))
+                if isByHook {
+                    deletedByHooks.insert(row.row, layout.entities[entity])
+                } else {
+                    deleted.insert(row.row, layout.entities[entity])
+                }
+            }
         }
         stored.keys = changedRows.union(listed)
         guard let links else { return }
         changedLinks = links.filter { changedLinks.contains($0) || changedRows.contains($0.object) }
         confirmedLinks.subtract(changedLinks)
+    }
+
+    /// Adds a listed object that a hook has deleted in the save that inserted it.
+    mutating func insert(deletedByHook row: RowSnapshot, _ layout: EntityLayout) { deletedByHooks.insert(row, layout) }
+
+    /// Whether a hook may have deleted the object of a row that is inserted.
+    func mayBeDeletedByHooks(_ row: RowSnapshot, _ layout: EntityLayout) -> Bool {
+        deletedByHooks.mayContain(row, layout)
     }
 
     /// Whether any row was inserted or linked, or may have been.
@@ -146,13 +171,16 @@ struct SavedRows: Sendable {
         if stored.keys.contains(where: { entities.contains($0.entity) }) { return true }
         if changedLinks.contains(where: { entities.contains($0.storage) }) { return true }
         let owners = Set(entities.lazy.flatMap { layout.entities[$0].constraintOwners })
-        return !entities.isDisjoint(with: deleted.entities) || !owners.isDisjoint(with: deleted.forgottenOwners)
-            || deleted.identities.contains { owners.contains($0.owner) }
+        return [deleted, deletedByHooks].contains { deleted in
+            !entities.isDisjoint(with: deleted.entities) || !owners.isDisjoint(with: deleted.forgottenOwners)
+                || deleted.identities.contains { owners.contains($0.owner) }
+        }
     }
 
     /// The number of kept keys.
     var count: Int {
         stored.keys.count + arrived.keys.count + changedLinks.count + confirmedLinks.count + deleted.identities.count
+            + deletedByHooks.identities.count
     }
 
     /// Keeps only the entities of the rows.
@@ -163,6 +191,7 @@ struct SavedRows: Sendable {
         forgottenLinks.formUnion(confirmedLinks.lazy.map(\.storage))
         (changedLinks, confirmedLinks) = ([], [])
         deleted.forgetKeys()
+        deletedByHooks.forgetKeys()
     }
 
     mutating func formUnion(_ other: SavedRows) {
@@ -173,6 +202,7 @@ struct SavedRows: Sendable {
         forgottenLinks.formUnion(other.forgottenLinks)
         confirmsAllLinks = confirmsAllLinks || other.confirmsAllLinks
         deleted.formUnion(other.deleted)
+        deletedByHooks.formUnion(other.deletedByHooks)
     }
 
     fileprivate static func identities(_ row: RowSnapshot, _ layout: EntityLayout) -> Set<UniqueValues> {
@@ -243,10 +273,11 @@ struct AnswerRows {
     /// **Complexity**: at most a look-up for each saved row, and for each row of the answer.
     ///
     /// - Parameter isLastTry: Whether a load has made its last request. Its answer may change the links that the saved answer has
-    ///   left as they were, because a server may send them again and again.
+    ///   left as they were, because a server may send them again and again. It may also insert what a hook has deleted, because the
+    ///   hook may do so again and again.
     mutating func mayReplaceAny(of saved: SavedRows, isLastTry: Bool) -> Bool {
         if !saved.stored.entities.isDisjoint(with: changedEntities) { return true }
-        if mayRestoreAny(of: saved.deleted) { return true }
+        if mayRestoreAny(of: saved.deleted) || !isLastTry && mayRestoreAny(of: saved.deletedByHooks) { return true }
         if !linkOwners.isEmpty, mayReplaceLinks(of: saved, isLastTry: isLastTry) { return true }
         return overlap(saved.stored.keys, changed)
     }

@@ -82,8 +82,9 @@ extension SeaWorld: CustomStringConvertible {
         }
     }
 
-    /// Loads each list while another list is loaded during each of its requests. If a hook deletes harbors of that list, an answer that
-    /// needs the same harbors is refused each time, so then nothing is loaded during the third request.
+    /// Loads each list while another list is loaded during each of its requests. If a hook of another process deletes harbors of that
+    /// list, an answer that needs the same harbors is refused each time, because it is not known that a hook has deleted them. So if
+    /// there are two processes, nothing is loaded during the third request.
     func loadDuringLoads() async {
         for (index, list) in lists.enumerated() {
             let load = SeaLoad(list, by: anyMember(), .all)
@@ -91,7 +92,7 @@ extension SeaWorld: CustomStringConvertible {
             await run(load, mayFail: mayFail) { [self] in
                 try await load.run(members) { [self] request in
                     try await newestAnswer(to: request, load) { [self] in
-                        if shape == .tidy, load.requests.value.count == 3 { return }
+                        if shape == .tidy, members.count > 1, load.requests.value.count == 3 { return }
                         await loadAlone(other, mayFail: mayFail)
                     }
                 }

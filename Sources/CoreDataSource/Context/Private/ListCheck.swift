@@ -72,10 +72,19 @@ struct ListCheck {
 
 extension RunningRequests.Saved {
     /// Whether an edited row, if it matches the predicate of the answer's complete list, is missing in this list.
-    func lacks(_ row: EditedRow, in list: CompleteList) -> Bool {
+    ///
+    /// - Parameters:
+    ///   - isLastTry: Whether the row is of the answer to the last request of a load. Then an object that a hook has deleted from the
+    ///     list is not missing, because the hook may delete it again and again.
+    ///   - all: All rows that were saved since the request.
+    func lacks(
+        _ row: EditedRow, in list: CompleteList, isLastTry: Bool, of all: [RunningRequests.Saved]
+    ) -> Bool {
         if rows.stored.keys.contains(row.end) || list.earlier.contains(row.end) { return false }
         // A link brings no object into a list whose predicate follows no relationships.
-        return !row.hasOnlyLinks || !list.query.joined.isEmpty
+        if row.hasOnlyLinks && list.query.joined.isEmpty { return false }
+        return !isLastTry
+            || !all.contains { $0.isOfSameRequest(as: self) && $0.rows.mayBeDeletedByHooks(row.row, row.layout) }
     }
 }
 

@@ -33,7 +33,16 @@ extension PrivateContext {
 
     /// The rows that the batch saves as an answer.
     private func savedRows(_ changes: ChangeSet, of answered: AnsweredRequest) -> SavedRows {
-        SavedRows(changes, listed: listedObjects.lazy.map { LinkEnd($0) }, links: links(of: answered), stack.layout)
+        let deletedBefore = answered.deletedBeforeHooks
+        let isDeletedByHook = { row in deletedBefore?.contains(row) == false }
+        var rows = SavedRows(
+            changes, listed: listedObjects.lazy.map { LinkEnd($0) }, links: links(of: answered), stack.layout,
+            isDeletedByHook: isDeletedByHook)
+        // A hook may delete a listed object in each save. Then the changes never have a row of this object.
+        for object in listedObjects where object.state == .gone && isDeletedByHook(LinkEnd(object)) {
+            rows.insert(deletedByHook: object.row, object.layout)
+        }
+        return rows
     }
 
     /// Returns the objects whose links in other rows the answer has: those of which the work has read or set the links, and the
@@ -118,11 +127,22 @@ extension PrivateContext {
     func checkBeforeHooks() throws {
         if answered == nil { return }
         try checkDeletions()
+        answered?.deletedBeforeHooks = deletedObjects
         answered?.changedBeforeHooks = ([self] + otherBatchContexts).reduce(into: []) { changed, context in
             changed.formUnion(context.changed.lazy.map { LinkEnd($0) })
             for rows in context.bulkChanges {
                 let keys = (rows.inserted + rows.deleted).map(\.key) + rows.updated.map(\.key)
                 changed.formUnion(keys.lazy.map { LinkEnd(entity: rows.entity, key: $0) })
+            }
+        }
+    }
+
+    /// The objects that the batch has deleted so far, in all its contexts.
+    var deletedObjects: Set<LinkEnd> {
+        ([self] + otherBatchContexts).reduce(into: []) { deleted, context in
+            deleted.formUnion(context.changed.lazy.filter(\.isDeleted).map { LinkEnd($0) })
+            for rows in context.bulkChanges {
+                deleted.formUnion(rows.deleted.lazy.map { LinkEnd(entity: rows.entity, key: $0.key) })
             }
         }
     }
@@ -196,7 +216,8 @@ extension PrivateContext {
     private func compare(
         _ request: AnsweredRequest, after: [EditedRow], before: [EditedRow], linked: @autoclosure () -> Set<LinkEnd>
     ) throws {
-        let saved = stack.root.requests.saved(since: request).filter { $0.list != nil }
+        let all = stack.root.requests.saved(since: request)
+        let saved = all.filter { $0.list != nil }
         if request.number == nil || saved.isEmpty && stack.root.store.sharing == nil { return }
         let linked = linked()
         let entities = Set((after + before).lazy.map(\.layout.index)).union(linked.lazy.map(\.entity))
@@ -221,7 +242,7 @@ extension PrivateContext {
             let changesList =
                 try list.isConfirmed
                 ? check.changes(list)
-                : check.adds(to: list) { one.lacks($0, in: list) }
+                : check.adds(to: list) { one.lacks($0, in: list, isLastTry: !request.canRequestAgain, of: all) }
             if changesList { throw DataSourceError(tooLate: request) }
         }
         for scope in scopes {
