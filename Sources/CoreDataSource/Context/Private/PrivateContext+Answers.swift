@@ -82,7 +82,7 @@ extension PrivateContext {
     /// Returns a function that says whether an object was inserted or linked during the request whose answer the batch stores. The
     /// server may not have known such an object, so a sweep does not delete it.
     func arrivalsDuringRequest() -> (ManagedObject) -> Bool {
-        guard let answered = ([self] + otherBatchContexts).lazy.compactMap(\.answered).first else {
+        guard let answered = batchContexts.lazy.compactMap(\.answered).first else {
             return { _ in false }
         }
         let saved = stack.root.requests.saved(since: answered)
@@ -94,7 +94,7 @@ extension PrivateContext {
     /// others.
     private func ownedEntities(changedBy changes: ChangeSet) -> [Int] {
         let changed = Set(changes.entities.lazy.map(\.entity))
-        return ([self] + otherBatchContexts).flatMap { context in
+        return batchContexts.flatMap { context in
             let owned = context.bindings.filter(\.isOwned).map(\.layout.index)
             return changed.isDisjoint(with: owned) ? [] : owned
         }
@@ -128,7 +128,7 @@ extension PrivateContext {
         if answered == nil { return }
         try checkDeletions()
         answered?.deletedBeforeHooks = deletedObjects
-        answered?.changedBeforeHooks = ([self] + otherBatchContexts).reduce(into: []) { changed, context in
+        answered?.changedBeforeHooks = batchContexts.reduce(into: []) { changed, context in
             changed.formUnion(context.changed.lazy.map { LinkEnd($0) })
             for rows in context.bulkChanges {
                 let keys = (rows.inserted + rows.deleted).map(\.key) + rows.updated.map(\.key)
@@ -139,7 +139,7 @@ extension PrivateContext {
 
     /// The objects that the batch has deleted so far, in all its contexts.
     var deletedObjects: Set<LinkEnd> {
-        ([self] + otherBatchContexts).reduce(into: []) { deleted, context in
+        batchContexts.reduce(into: []) { deleted, context in
             deleted.formUnion(context.changed.lazy.filter(\.isDeleted).map { LinkEnd($0) })
             for rows in context.bulkChanges {
                 deleted.formUnion(rows.deleted.lazy.map { LinkEnd(entity: rows.entity, key: $0.key) })
@@ -158,7 +158,7 @@ extension PrivateContext {
     /// - Throws: The errors of ``checkLists()``.
     func checkDeletions() throws {
         guard let answered else { return }
-        let contexts = [self] + otherBatchContexts
+        let contexts = batchContexts
         let deleted = contexts.flatMap(\.deletedRows).filter { deletedBeforeEviction?.contains($0.end) ?? true }
         if deleted.isEmpty { return }
         let ends = Set(deleted.map(\.end))
@@ -175,7 +175,7 @@ extension PrivateContext {
     private func linkOwners(
         where isCounted: (_ row: LinkEnd, _ lost: [LinkEnd]) -> Bool
     ) -> Set<LinkEnd> {
-        let contexts = [self] + otherBatchContexts
+        let contexts = batchContexts
         var found: Set<LinkEnd> = []
         func add(_ owners: LinkOwners, _ changes: EntityChanges) {
             let owners = owners.owners(of: changes) { isCounted(LinkEnd(entity: changes.entity, key: $0), $1) }
@@ -313,7 +313,7 @@ extension PrivateContext {
 
     /// The entities of the objects that the batch may change, those to which these objects may link, and those of the links.
     private var usedEntities: Set<Int> {
-        let owned = ([self] + otherBatchContexts).flatMap { $0.bindings.filter(\.isOwned).map(\.layout) }
+        let owned = batchContexts.flatMap { $0.bindings.filter(\.isOwned).map(\.layout) }
         let indexes = Set(owned.map(\.index))
         return owned.reduce(into: indexes.union(stack.graph.reach(of: indexes))) { entities, layout in
             for relationship in layout.relationships {
