@@ -232,7 +232,7 @@ extension DataSource {
         root.scopes.forget(scope.name)
         // An earlier save may have dropped the tag, or stored another answer. In this case, the commit has not written this
         // answer.
-        guard let stored = try tier.stored(scope), stored.hasTag,
+        guard let stored = try await tier.readStored(scope), stored.hasTag,
             stored.answer == change.number || stored.requestedAt.map({ $0 >= writing.requestedAt }) == true
         else { throw DataSourceError(tagGone: scope.name, hadTag) }
         return report
@@ -365,6 +365,14 @@ extension PrivateTier {
         of scope: SyncScope<Object>
     ) async throws(DataSourceError) -> ScopeFreshness {
         try freshness(of: scope)
+    }
+
+    /// Like ``stored(_:)``, but does not read on the caller's actor.
+    @concurrent
+    fileprivate nonisolated func readStored<Object: ManagedObject>(
+        _ scope: SyncScope<Object>
+    ) async throws(DataSourceError) -> StoredScope? {
+        try stored(scope)
     }
 }
 

@@ -113,6 +113,8 @@ struct ScopeCostTests {
         }
         let found = try await contacts.load(.contacts, maxAge: .zero) { _ in .list(contactList(0..<3), entityTag: "1") }
         #expect(found.entityTag == "1")
+        try await contacts.apply(
+            .notModified, to: .contacts, requestedAt: Date(timeIntervalSinceReferenceDate: 1_000))
         try await contacts.load(.contacts, maxAge: .zero, whenStale: .serveStale) { _ in .notModified }
         try await contacts.apply(.list(contactList(0..<3)), to: .contacts, requestedAt: Date())
         try await contacts.forget(.contacts)
