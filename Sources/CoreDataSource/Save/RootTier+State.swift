@@ -62,8 +62,7 @@ extension RootTier {
         private func flushed(_ flush: CommitWaiters.Entry) -> Result<Void, DataSourceError>? {
             if log.committed >= flush.number { return flush.error.map { .failure($0) } ?? .success(()) }
             if let failure, failure.through >= flush.number { return .failure(flush.error ?? failure.error) }
-            let isEachTried = log.committing.map { $0.upperBound >= flush.number } ?? true
-            return isEachTried ? flush.error.map { .failure($0) } : nil
+            return log.hasTriedAll(through: flush.number) ? flush.error.map { .failure($0) } : nil
         }
 
         /// Forgets the last failure, so that all waiters wait for the next commit.
@@ -92,7 +91,8 @@ extension RootTier {
                 return reports + postpone(outcome)
             case .failure(let error):
                 failureCount += 1
-                return fail(log.pending.map(\.changes.saveNumber), through: log.failureReach, error)
+                let reach = log.failureReach
+                return fail(log.pending.map(\.changes.saveNumber).filter { $0 <= reach }, through: reach, error)
             }
         }
 
@@ -110,13 +110,14 @@ extension RootTier {
             return fail(expired, through: last, error)
         }
 
-        /// Ends the wait for the saves up to a number that cannot be written now. Awaited saves are rolled back, and the others
-        /// are reported as delayed.
+        /// Ends the wait for saves that cannot be written now. Awaited saves are rolled back, and the others are reported as delayed.
+        ///
+        /// - Parameter through: The number up to which the commit has tried all saves.
         private mutating func fail(
             _ numbers: [SaveNumber], through: SaveNumber, _ error: DataSourceError
         ) -> [StoreFailure.Report] {
             failure = (through, error)
-            let failed = Set(numbers.filter { $0 <= through })
+            let failed = Set(numbers)
             let awaited = Set(
                 log.pending.filter { $0.isAwaited && failed.contains($0.changes.saveNumber) }.map(\.changes.saveNumber))
             let reports = rollBack(awaited) { number, _ in

@@ -7,7 +7,8 @@ extension SaveLog {
     /// - Parameters:
     ///   - numbers: The saves that could not be written.
     ///   - limit: A save that began to wait at this time or earlier has waited too long.
-    /// - Returns: The saves that have waited too long.
+    /// - Returns: The saves that have waited too long, except for saves that the next transaction tries because they did not fit into
+    ///   the running one.
     package mutating func postpone(
         _ numbers: Set<SaveNumber>, at now: ContinuousClock.Instant, since limit: ContinuousClock.Instant
     ) -> [LoggedSave] {
@@ -16,7 +17,21 @@ extension SaveLog {
             saves[number].isLocked = true
             recordPostponement(number, since: now)
         }
-        return pending.filter { save in save.postponedSince.map { $0 <= limit } ?? false }
+        return pending.filter { save in
+            let isLate = save.postponedSince.map { $0 <= limit } ?? false
+            return isLate && !isLeftToNext(save.changes.saveNumber)
+        }
+    }
+
+    /// Whether the running commit, or an earlier commit, has tried all pending saves up to a number. A save that commits leave out
+    /// counts as tried: the saves before it in its origin were tried.
+    package func hasTriedAll(through number: SaveNumber) -> Bool {
+        !pendingNumbers.all.contains { $0 <= number && isLeftToNext($0) }
+    }
+
+    /// Whether the next transaction tries a pending save because it did not fit into the running one, or was added since.
+    private func isLeftToNext(_ number: SaveNumber) -> Bool {
+        number > committing?.upperBound ?? newest && !postponedOrigins.contains(saves[number].changes.origin)
     }
 
     mutating func recordPostponement(_ number: SaveNumber, since now: ContinuousClock.Instant) {

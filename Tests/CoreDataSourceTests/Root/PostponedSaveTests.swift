@@ -95,6 +95,25 @@ struct PostponedSaveTests {
         #expect(try place.contacts.count(ContactEntity.self) == 2)
     }
 
+    /// A large save has a transaction of its own, but no transaction while an earlier save of its data source is locked.
+    @Test func aLargeSaveBehindALockedSaveWaitsOnlyForAWhile() async throws {
+        let place = try await Place(patience: .zero)
+        let root = place.container.stack.root
+        let contact = place.container.stack.layout.entities[place.entity]
+        let source = SaveSource("locked", origin: 101)
+        _ = try root.accept(.inserting(100, contact), from: source, isAwaited: false)
+        let large = try root.accept(.inserting(1000..<21_000, contact), from: source)
+        let outcome = Guarded<Result<Void, DataSourceError>?>(nil)
+        root.whenCommitted(large) { result in outcome.withLock { $0 = result } }
+        root.commitSoon()
+        root.waitForQueue()
+        place.timers.fire()
+        root.waitForQueue()
+        expectError(.storeBusy) { try outcome.withLock { $0 }?.get() }
+        await expectError(.storeBusy) { try await place.container.flush() }
+        #expect(place.container.pendingSaveCount == 1)
+    }
+
     @Test func pausesBetweenTriesGrowToTwoSeconds() async throws {
         let place = try await Place()
         try await place.addContact(1)

@@ -1,0 +1,61 @@
+import CoreDataSource
+import RowStore
+import TestSupport
+import Testing
+
+/// Saves that wait for rows which another program keeps locked, if they do not fit into one transaction.
+struct SaveLogPostponingTests {
+    private let now = ContinuousClock.now
+
+    private func save(ofRows count: Int64, origin: Int) -> LoggedSave {
+        var changes = EntityChanges(entity: 1)
+        changes.inserted = (0..<count).map { StoredRow(key: $0, row: RowSnapshot(columnCount: 3, spareWords: 0)) }
+        return LoggedSave(ChangeSet(entities: [changes]), from: SaveSource("\(origin)", origin: origin))
+    }
+
+    /// Makes a log with a small save, and with a save that does not fit into its transaction.
+    private func log(secondOrigin: Int, unmergedByteLimit: Int = .max) -> SaveLog {
+        let large = save(ofRows: 10, origin: secondOrigin)
+        var log = SaveLog(
+            ModelLayout(.chat), unmergedByteLimit: unmergedByteLimit, transactionByteLimit: large.byteCount)
+        _ = log.append(save(ofRows: 1, origin: 1))
+        _ = log.append(large)
+        return log
+    }
+
+    /// Tries a transaction, whose saves are locked.
+    ///
+    /// - Returns: The saves of the transaction, the saves that have waited since ``now``, and whether both saves were tried.
+    private func tryLocked(_ log: inout SaveLog) -> (group: [Int64], late: [Int64], hasTriedBoth: Bool) {
+        let group = log.takeForCommit(at: now) ?? []
+        log.recordCommitted(except: Set(group.map(\.saveNumber)))
+        let late = log.postpone(Set(group.map(\.saveNumber)), at: now, since: now)
+        defer { _ = log.endCommit() }
+        return (group.map(\.number), late.map(\.changes.number), log.hasTriedAll(through: 2))
+    }
+
+    /// The second save was in no transaction as long as the first one was locked, so its caller got no error.
+    @Test func aSaveBehindALockedSaveOfItsOriginIsLateWithoutATransaction() {
+        var log = log(secondOrigin: 1)
+        let first = tryLocked(&log)
+        #expect(first.group == [1] && first.late == [1] && first.hasTriedBoth)
+        let leftOut = log.takeForCommit(at: now)
+        #expect(leftOut == nil)
+        log.resume()
+        let second = tryLocked(&log)
+        #expect(second.group == [1] && second.late == [1, 2] && second.hasTriedBoth)
+    }
+
+    /// The lock of the second save may have ended.
+    @Test func aSaveThatTheNextTransactionTriesIsNotLateYet() {
+        var log = log(secondOrigin: 2)
+        let (first, second) = (tryLocked(&log), tryLocked(&log))
+        #expect(first.group == [1] && !first.hasTriedBoth)
+        #expect(second.group == [2] && second.late == [1, 2] && second.hasTriedBoth)
+        log.resume()
+        let third = tryLocked(&log)
+        #expect(third.group == [1] && third.late == [1] && !third.hasTriedBoth)
+        let next = log.takeForCommit()
+        #expect(next?.map(\.number) == [2])
+    }
+}
