@@ -177,12 +177,14 @@ package struct SaveLog {
 
     /// Ends the commit. All waiters must already be notified.
     ///
-    /// - Returns: Whether another commit must follow: because saves did not fit into the transaction, or because saves were added
-    ///   or resumed during this commit. After a failure, the saves that did not fit need no other commit.
+    /// - Returns: Whether another commit must follow: because saves did not fit into the transaction, because saves were added or
+    ///   resumed during this commit, or because the commit left out saves of origins that are not postponed. After a failure, the
+    ///   saves that were not in the transaction need no other commit.
     package mutating func endCommit() -> Bool {
         let through = isWritten ? committing?.upperBound ?? committed : failureReach
         (committing, committingByteCount) = (nil, 0)
-        return pendingNumbers.all.last.map { $0 > through || hasResumed } ?? false
+        let isMoreLeft = hasResumed || isWritten && !canSkipPostponed
+        return pendingNumbers.all.last.map { $0 > through || isMoreLeft } ?? false
     }
 
     /// Rolls back the given pending saves, and all later pending saves of their origins.

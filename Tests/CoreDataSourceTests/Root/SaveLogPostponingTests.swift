@@ -58,4 +58,23 @@ struct SaveLogPostponingTests {
         let next = log.takeForCommit()
         #expect(next?.map(\.number) == [2])
     }
+
+    /// While too much is in the log, a commit takes only the saves that were locked. The caller of another save waited until the next
+    /// save.
+    @Test func savesThatAFullLogLeavesOutAreCommittedNext() {
+        var log = log(secondOrigin: 2, unmergedByteLimit: 1)
+        _ = tryLocked(&log)
+        let stored = log.takeForCommit()
+        log.recordCommitted(except: [])
+        _ = log.endCommit()
+        _ = log.append(save(ofRows: 1, origin: 2))
+        let full = log.takeForCommit()
+        log.resume()
+        let locked = log.takeForCommit()
+        log.recordCommitted(except: [])
+        let isMoreWaiting = log.endCommit()
+        let next = log.takeForCommit()
+        #expect(stored?.map(\.number) == [2] && full == nil && locked?.map(\.number) == [1])
+        #expect(isMoreWaiting && next?.map(\.number) == [3])
+    }
 }
