@@ -60,6 +60,8 @@ extension RootTier {
         let isDone = state.withLock { state in
             state.forgetFailure()
             if state.log.pendingCount == 0 && state.log.committing == nil { return true }
+            // If the running commit fails, only a new commit can end the flush.
+            state.log.requestAnotherCommit()
             let begun = state.log.commitCount
             state.waiters.add(state.log.newest, .flush, afterCommit: begun) { result in
                 if case .failure = result, self.isCommitting(begun) {

@@ -54,6 +54,9 @@ extension SaveLog {
         return wasPostponing
     }
 
+    /// Lets another commit follow the running one, if saves are pending then.
+    mutating func requestAnotherCommit() { hasResumed = true }
+
     /// Records that pending saves were reported as delayed.
     ///
     /// - Returns: The saves that were not marked before.

@@ -48,7 +48,7 @@ package struct SaveLog {
     /// Whether commits may pass over the saves that the last group left out. True if all of them have postponed origins, and
     /// ``resume()`` was not called since.
     var canSkipPostponed = true
-    /// Whether ``resume()`` was called during the running commit, so that another commit must follow.
+    /// Whether ``resume()`` or ``requestAnotherCommit()`` was called during the running commit, so that another commit must follow.
     var hasResumed = false
     /// The number of saves that commits have visited so far. For tests.
     package private(set) var visitedSaveCount = 0

@@ -1,4 +1,5 @@
 import CoreDataSource
+import Dispatch
 import ErrorExpectations
 import RowStore
 import Testing
@@ -165,6 +166,33 @@ struct FailedCommitTests {
         }
         #expect(container.pendingSaveCount == 0)
         #expect(store.committedGroups == [[1], [2], [3], [4]])
+    }
+
+    /// The saves that came during the commit depended on a failed save. Nothing was left to commit after it, so no commit ended the
+    /// flush.
+    @Test func aFlushReturnsIfAFailureRollsBackTheNewestSaves() async throws {
+        let (container, store) = PersistentContainer.faulty()
+        let root = container.stack.root
+        let sender = try #require(container.stack.layout.entity(named: "Sender"))
+        func accept(_ key: Int64, origin: Int, isAwaited: Bool) throws -> SaveNumber {
+            let source = SaveSource("\(origin)", origin: origin)
+            return try root.accept(.inserting(key, sender), from: source, isAwaited: isAwaited)
+        }
+        let (release, arrived) = (store.holdCommits(), store.commitArrives())
+        _ = try accept(1, origin: 101, isAwaited: false)
+        let failed = try accept(2, origin: 102, isAwaited: true)
+        DispatchQueue.global().async { _ = try? root.commitInPlace(failed) }
+        for await _ in arrived {}
+        _ = try accept(3, origin: 102, isAwaited: true)
+        let flushed = Task { try await container.flush() }
+        await Task.yield()
+        // The commit of the flush finds the running commit.
+        root.waitForQueue()
+        // After this error, an exclusive store is not tried again by itself.
+        store.failOnce(with: DataSourceError(.outcomeUnknown, "The disk failed."))
+        release()
+        try await flushed.value
+        #expect(store.committedGroups == [[1]])
     }
 
     @Test func flushOfNothingReturns() async throws {
