@@ -192,7 +192,10 @@ package final class SQLiteStore: PersistentStore {
         // Another thread may still be reading the feed of a shared store. `close()` waits for this read to end, and closes the
         // store.
         if access != nil { return false }
-        guard readers.closeIfIdle() else { return false }
+        // The last reference to a container can end on the main thread, where nothing may wait for another program.
+        guard writer.withLock({ $0.current?.recordOutsideWrites(waits: false) ?? true }), readers.closeIfIdle() else {
+            return false
+        }
         endWriting()
         return true
     }
@@ -214,7 +217,7 @@ package final class SQLiteStore: PersistentStore {
             if !hasWriteLock || writer.current?.hasLock == false {
                 try? writer.current?.connection.set(closingCopiesLog: false)
             } else {
-                writer.current?.recordOutsideWrites()
+                writer.current?.recordOutsideWrites(waits: true)
             }
             writer.current?.close()
             if hasWriteLock { access?.writeLock.release() }

@@ -70,15 +70,26 @@ extension Writer {
     }
 
     /// Records a write of another program in the history if no save has recorded it. Called before the store is closed, because the
-    /// next container does not notice earlier writes. Ignores errors: the store must be closed anyway. In a shared store, only a
-    /// save can tell a write of another program from the writes of members, so this function does nothing.
-    func recordOutsideWrites() {
-        guard let history, sharing == nil, openEarlyWrite == nil, !isOutcomeUnknown,
+    /// next container does not notice earlier writes. Ignores errors other than the lock of another program: the store must be
+    /// closed anyway. In a shared store, only a save can tell a write of another program from the writes of members, so this
+    /// function does nothing.
+    ///
+    /// - Parameter waits: Whether to wait while another program has SQLite's write lock.
+    /// - Returns: Whether nothing is left to record.
+    @discardableResult
+    func recordOutsideWrites(waits: Bool) -> Bool {
+        guard let history, sharing == nil, openEarlyWrite == nil, !isOutcomeUnknown, hasLock,
             (try? execute(.checkFile, "SELECT 1 FROM \"_metadata\" LIMIT 1", hasRow: true)) != nil
-        else { return }
+        else { return true }
         _ = lookOutside()
-        // Each transaction begins with the record.
-        if history.foundOutsideWrites { try? transaction {} }
+        guard history.foundOutsideWrites else { return true }
+        if !waits { connection.setBusyTimeout(.zero) }
+        defer { connection.setBusyTimeout(lockTimeout) }
+        do {
+            // Each transaction begins with the record.
+            try transaction {}
+            return true
+        } catch { return error.code != .storeBusy }
     }
 
     /// Whether all writes of other programs were reported, and no other program is in a transaction that writes.

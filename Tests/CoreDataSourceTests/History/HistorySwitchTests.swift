@@ -259,6 +259,24 @@ struct HistorySwitchTests {
         try expectIntact(directory.store)
     }
 
+    /// The last reference to a container can end on the main thread, which must not wait for another program. The record follows when
+    /// the other program has ended its transaction.
+    @Test func aContainerThatIsReleasedRecordsAWriteLaterIfTheFileIsLocked() async throws {
+        let directory = try TemporaryDirectory()
+        let other: RawConnection
+        do {
+            let container = try await HistoryPlace.sqlite.open(directory.store)
+            try await container.dataSource(ContactDataSource.self).add(contactList(0..<2))
+            other = try RawConnection(directory.store)
+            try other.execute("UPDATE \"ContactEntity\" SET \"name\" = 'outside'")
+            try withExtendedLifetime(container) { try other.execute("BEGIN IMMEDIATE") }
+        }
+        try other.execute("COMMIT")
+        let container = try await HistoryPlace.sqlite.open(directory.store)
+        #expect(try await container.records().map(\.kind) == [.incoming, .outsideWrites])
+        try await container.close()
+    }
+
     /// Damage by another program leads to an error, never to records that are silently missing.
     @Test(
         arguments: [
