@@ -105,6 +105,7 @@ import Testing
     @Test func inspectingAClosedStoreChangesNoFile() async throws {
         let live = try open()
         try Store.add([1: "pen"], to: live)
+        _ = try live.takeLeases([0], for: "ItemDataSource")
         live.close()
         let before = try program.files("shop")
         let outcome = try await program.run("inspect", "shop.sqlite")

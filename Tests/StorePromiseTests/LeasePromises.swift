@@ -126,6 +126,23 @@ struct LeasePromises {
         }
     }
 
+    /// An inspection took a member that had closed the store for one that had crashed.
+    @Test(arguments: TestedStore.shared)
+    func aMemberThatClosesLeavesNoLeaseAndNoTicket(kind: TestedStore) async throws {
+        try await kind.withMembers(3) { members in
+            let (item, sub) = (LeasePromises.item, LeasePromises.sub)
+            _ = try members[0].sharing.takeLeases([item], for: "s")
+            _ = try members[1].sharing.takeLeases([sub], for: "s")
+            #expect(try members[1].sharing.takeLeases([item], for: "s").ticket != nil)
+            members[1].store.close()
+            let table = try members[2].sharing.leases()
+            #expect(table.leases.map(\.entity) == [item] && holder(item, table) == members[0].sharing.member.number)
+            #expect(table.tickets.isEmpty)
+            members[0].store.close()
+            #expect(try members[2].sharing.leases().leases.isEmpty)
+        }
+    }
+
     @Test(arguments: TestedStore.shared)
     func aHolderThatAnswersKeepsItsLease(kind: TestedStore) async throws {
         var times = LeaseTimes()

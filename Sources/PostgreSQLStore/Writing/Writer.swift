@@ -95,6 +95,9 @@ final class Writer {
         try connection.transaction { () throws(DataSourceError) in
             try Members(connection, schema).lockFeed(membership, opening.options.name)
             try giveUpLeases(connection)
+            _ = try connection.rows(
+                "DELETE FROM \(schema.qualified(PostgreSQLSchema.tickets)) WHERE member = $1",
+                [WireValue(membership.member.number)])
             try Members(connection, schema).remove(membership)
         }
     }

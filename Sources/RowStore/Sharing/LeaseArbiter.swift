@@ -84,6 +84,18 @@ package struct LeaseArbiter: Sendable, Equatable {
         for entity in entities where leases[entity]?.holder == member { leases[entity]?.holder = nil }
     }
 
+    /// Releases all leases of a member, including those of scopes, and withdraws its tickets. Called before the member closes the
+    /// store.
+    package mutating func leave(_ member: Int64) {
+        tickets.removeAll { $0.member == member }
+        for (name, lease) in leases where lease.holder == member { leases[name]?.holder = nil }
+    }
+
+    /// Whether a member has a lease or a ticket.
+    package func involves(_ member: Int64) -> Bool {
+        leases.values.contains { $0.holder == member } || tickets.contains { $0.member == member }
+    }
+
     // MARK: Deciding
 
     /// Removes the tickets and leases of members that are not alive. Then gives leases to each ticket that can get all

@@ -119,6 +119,12 @@ extension LeaseStore {
         _ = try change { arbiter, _ in arbiter.release(scope: name, epoch: epoch) }
     }
 
+    /// The change by which this member releases all its leases and withdraws its tickets, before it closes the store.
+    package var departure: LeaseChange {
+        let own = member.number
+        return { snapshot in updated(snapshot) { arbiter, _ in arbiter.leave(own) } }
+    }
+
     private func change(
         _ change: @Sendable (inout LeaseArbiter, LeaseSnapshot) -> Void
     ) throws(DataSourceError) -> LeaseTable {

@@ -164,6 +164,19 @@ extension Writer {
             return snapshot.table(of: arbiter, schema.layout, asSeenBy: sharing.member.number)
         }
     }
+
+    /// Releases the leases of this member, so that waiting members get them at once and an inspection does not take this member
+    /// for one that has crashed. Called before the store is closed. Writes nothing if this member has neither leases nor tickets.
+    /// Ignores errors: the store must be closed anyway, and the leases of a member that has ended are free.
+    ///
+    /// - Parameter change: Releases all leases of this member.
+    func leave(_ change: LeaseChange) {
+        guard let sharing, !isOutcomeUnknown,
+            (try? LeaseSnapshot(connection, version: sharing.leaseVersion))?.arbiter.involves(sharing.member.number)
+                == true
+        else { return }
+        _ = try? changeLeases(change)
+    }
 }
 
 /// Notices when the files of an open store were moved, replaced or deleted. After such a change, writes would still succeed,

@@ -20,6 +20,7 @@ struct LeaseArbiterTests {
         mutating func release(_ member: Int64, _ entities: [String]) { change { $0.release(entities, by: member) } }
         mutating func confirm(_ member: Int64, _ ticket: Int64) { change { $0.confirm([ticket], by: member) } }
         mutating func withdraw(_ member: Int64, _ ticket: Int64) { change { $0.withdraw(ticket, by: member) } }
+        mutating func leave(_ member: Int64) { change { $0.leave(member) } }
         mutating func settle() { change { _ in } }
 
         private mutating func change<R>(_ body: (inout LeaseArbiter) -> R) -> R {
@@ -77,6 +78,18 @@ struct LeaseArbiterTests {
         fixture.settle()
         #expect(fixture.holder("A") == 3)
         #expect(fixture.arbiter.tickets.isEmpty)
+    }
+
+    @Test func whatAMemberThatLeavesHasGoesToThoseWhoWait() {
+        var fixture = DeskFixture()
+        fixture.ask(1, ["A", "B"])
+        fixture.ask(2, ["C"])
+        fixture.ask(1, ["C"])
+        fixture.ask(3, ["A"])
+        fixture.leave(1)
+        #expect(fixture.holder("A") == 3 && fixture.holder("B") == nil && fixture.holder("C") == 2)
+        #expect(fixture.arbiter.tickets.isEmpty)
+        #expect(!fixture.arbiter.involves(1) && fixture.arbiter.involves(3))
     }
 
     @Test func aHolderThatDoesNotAnswerLosesItsLease() {
