@@ -24,7 +24,7 @@ import Testing
         let other = try open()
         defer { holder.close() }
         _ = try holder.takeLeases([0], for: "ItemDataSource")
-        _ = try other.takeLeases([0], for: "ToolDataSource")
+        _ = try other.takeLeases([0], for: "ToolDataSource", owners: ["ItemDataSource"])
         try Store.add([1: "pen", 2: "ink"], to: holder)
         try Store.rename(1, from: "pen", to: "a \"red\" pen", in: other)
         try Store.delete(2, named: "ink", in: holder)

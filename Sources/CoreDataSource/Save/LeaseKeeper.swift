@@ -42,8 +42,13 @@ package final class LeaseKeeper: Sendable {
     /// Takes the leases of entities for a batch, and waits for the leases if necessary. Call ``endUse(_:)`` at the end of the
     /// batch.
     ///
+    /// - Parameters:
+    ///   - source: The name of the data source that runs the batch.
+    ///   - owner: Returns the name of the data source that owns an entity; nil if there is none.
     /// - Throws: `leaseUnavailable` if another member does not hand over a lease in time; errors of the store.
-    func use(_ entities: LeaseSet, for source: String) throws(DataSourceError) -> LeaseUse {
+    func use(
+        _ entities: LeaseSet, for source: String, owner: (Int) -> String?
+    ) throws(DataSourceError) -> LeaseUse {
         if let use = state.withLock({ $0.use(entities.entities, for: source, sharing.leaseTimes) }) { return use }
         let end = ContinuousClock.now + sharing.leaseTimes.patience
         var isAnotherTry = false
@@ -53,7 +58,7 @@ package final class LeaseKeeper: Sendable {
             // try, and the answer was ignored. So accept the next answer, whatever its version.
             if isAnotherTry { acceptAnyVersion() }
             isAnotherTry = true
-            let (ticket, table) = try sharing.takeLeases(entities.entities, for: source)
+            let (ticket, table) = try takeLeases(entities, for: source, owner)
             let wait = LeaseWait(entities.entities, for: source, ticket: ticket)
             state.withLock { state in
                 state.add(wait)
@@ -64,6 +69,17 @@ package final class LeaseKeeper: Sendable {
             if let use = wait.use { return use }
             if ContinuousClock.now >= end { throw leaseUnavailable(entities.entities) }
         }
+    }
+
+    private func takeLeases(
+        _ entities: LeaseSet, for source: String, _ owner: (Int) -> String?
+    ) throws(DataSourceError) -> (ticket: Int64?, table: LeaseTable) {
+        // A custom store keeps only one name for all leases of a call.
+        guard let store = sharing as? any LeaseStore else {
+            return try sharing.takeLeases(entities.entities, for: source)
+        }
+        return try store.takeLeases(
+            entities.entities, for: source, owners: entities.entities.map { owner($0) ?? source })
     }
 
     /// Reads the saves of the earlier holders of the leases, so that hooks work on the newest rows.

@@ -8,6 +8,7 @@ package struct LeaseArbiter: Sendable, Equatable {
         package var holder: Int64?
         /// A number that identifies the period for which one holder has the lease. Each new holder gets another epoch.
         package var epoch: Int64
+        /// The data source that owns the entity or the scope.
         package var source: String
         /// The time at which the holder got the lease, in milliseconds.
         package var since: Int64
@@ -24,19 +25,24 @@ package struct LeaseArbiter: Sendable, Equatable {
         package let number: Int64
         package let member: Int64
         package let entities: [String]
+        /// The data source whose batch waits.
         package let source: String
+        /// The data source that owns each of ``entities``, in the same order; empty if all belong to ``source``.
+        package let owners: [String]
         /// The time at which the ticket was drawn, in milliseconds.
         package var since: Int64
         /// The numbers of the members that have confirmed that they know of the ticket.
         package var answered: Set<Int64>
 
         package init(
-            number: Int64, member: Int64, entities: [String], source: String, since: Int64, answered: Set<Int64>
+            number: Int64, member: Int64, entities: [String], source: String, owners: [String] = [], since: Int64,
+            answered: Set<Int64>
         ) {
             self.number = number
             self.member = member
             self.entities = entities
             self.source = source
+            self.owners = owners.count == entities.count && owners.contains { $0 != source } ? owners : []
             self.since = since
             self.answered = answered
         }
@@ -61,11 +67,17 @@ package struct LeaseArbiter: Sendable, Equatable {
     /// Adds a ticket, which is served after all other tickets. Store the arbiter, and read it again, before you add another
     /// ticket: until then, the next ticket would have the same number.
     ///
+    /// - Parameters:
+    ///   - source: The data source whose batch waits.
+    ///   - owners: The data source that owns each entity, in the order of the entities; empty if all belong to `source`.
     /// - Returns: The number of the ticket.
-    package mutating func addTicket(_ entities: [String], for source: String, by member: Int64, at now: Int64) -> Int64
-    {
+    package mutating func addTicket(
+        _ entities: [String], for source: String, owners: [String] = [], by member: Int64, at now: Int64
+    ) -> Int64 {
         tickets.append(
-            Ticket(number: nextTicket, member: member, entities: entities, source: source, since: now, answered: []))
+            Ticket(
+                number: nextTicket, member: member, entities: entities, source: source, owners: owners, since: now,
+                answered: []))
         return nextTicket
     }
 
@@ -123,7 +135,10 @@ package struct LeaseArbiter: Sendable, Equatable {
                 return !ticket.answered.contains(holder) && now - max(ticket.since, lease.since) > answerTimeout
             }
             if isServed {
-                for entity in ticket.entities { give(entity, ticket, now) }
+                for (index, entity) in ticket.entities.enumerated() {
+                    let owner = ticket.owners.isEmpty ? ticket.source : ticket.owners[index]
+                    give(entity, of: owner, to: ticket.member, now)
+                }
             } else {
                 claimed.formUnion(ticket.entities)
                 waiting.append(ticket)
@@ -135,12 +150,11 @@ package struct LeaseArbiter: Sendable, Equatable {
     /// The highest integer that every JSON reader represents exactly.
     private static let highestEpoch: Int64 = (1 << 53) - 1
 
-    private mutating func give(_ entity: String, _ ticket: Ticket, _ now: Int64) {
-        let lease = leases[entity]
-        if lease?.holder == ticket.member { return }
+    private mutating func give(_ entity: String, of source: String, to member: Int64, _ now: Int64) {
+        if leases[entity]?.holder == member { return }
         // Use a random epoch. If a server loses its newest commits, a counter could repeat an epoch.
         let epoch = Int64.random(in: 1...LeaseArbiter.highestEpoch)
-        leases[entity] = Lease(holder: ticket.member, epoch: epoch, source: ticket.source, since: now)
+        leases[entity] = Lease(holder: member, epoch: epoch, source: source, since: now)
     }
 }
 

@@ -59,11 +59,21 @@ extension LeaseStore {
     package func takeLeases(
         _ entities: [Int], for source: String
     ) throws(DataSourceError) -> (ticket: Int64?, table: LeaseTable) {
+        try takeLeases(entities, for: source, owners: [])
+    }
+
+    /// Takes leases for a batch that may change entities of several data sources.
+    ///
+    /// - Parameter owners: The name of the data source that owns each entity, in the order of the entities; empty if all belong to
+    ///   `source`.
+    package func takeLeases(
+        _ entities: [Int], for source: String, owners: [String]
+    ) throws(DataSourceError) -> (ticket: Int64?, table: LeaseTable) {
         let (names, own) = (names(entities), member.number)
         // The change may be tried several times. Only the last number is valid.
         let ticketNumber = Guarded<Int64>(0)
         let table = try change { arbiter, snapshot in
-            let number = arbiter.addTicket(names, for: source, by: own, at: snapshot.now)
+            let number = arbiter.addTicket(names, for: source, owners: owners, by: own, at: snapshot.now)
             ticketNumber.withLock { $0 = number }
         }
         let ticket = ticketNumber.withLock { $0 }

@@ -8,7 +8,7 @@ public struct LeaseTable: Sendable {
         public let holder: StoreMember
         /// A number that changes each time another member gets the lease.
         public let epoch: Int64
-        /// The data source that took the lease.
+        /// The data source that owns the entity. If the holder does not know it, the data source whose batch took the lease.
         public let source: String
 
         /// Makes a lease.
@@ -33,7 +33,7 @@ public struct LeaseTable: Sendable {
         public let member: StoreMember
         /// The indexes of the entities in ``ModelLayout/entities``.
         public let entities: [Int]
-        /// The data source that waits.
+        /// The data source whose batch waits.
         public let source: String
         /// Whether this container has confirmed that it knows of the ticket. A container confirms a ticket only if it has one of
         /// the requested leases.

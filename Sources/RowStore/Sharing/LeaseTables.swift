@@ -44,7 +44,8 @@ package struct LeaseTables: Sendable {
                 into: tickets, "number, member, entities, source, answered",
                 [
                     .integer(ticket.number), .integer(ticket.member), .text(ticket.entities.joined(separator: "\n")),
-                    .text(ticket.source), .text(ticket.answered.sorted().map(String.init).joined(separator: "\n")),
+                    .text(([ticket.source] + ticket.owners).joined(separator: "\n")),
+                    .text(ticket.answered.sorted().map(String.init).joined(separator: "\n")),
                 ], since: ticket.since, orUpdate: ["answered"])
         }
         return given + forgotten + ended + drawn
@@ -90,9 +91,12 @@ extension LeaseArbiter {
             guard let number = integer(row[0]), let member = integer(row[1]), case .text(let entities) = row[2],
                 case .text(let source) = row[3], case .text(let answered) = row[4], let since = integer(row[5])
             else { return nil }
+            // The first line is the data source whose batch waits. The others are the owners of the entities.
+            let sources = lines(source)
             tickets.append(
                 Ticket(
-                    number: number, member: member, entities: lines(entities), source: source, since: since,
+                    number: number, member: member, entities: lines(entities), source: sources.first ?? "",
+                    owners: Array(sources.dropFirst()), since: since,
                     answered: Set(lines(answered).compactMap { Int64($0) })))
         }
         self.init(leases: leases, tickets: tickets, nextTicket: version + 1)

@@ -28,6 +28,42 @@ struct LeaseTests {
         }
     }
 
+    /// A batch of several data sources took all leases for the first of them. The second container gets them by a ticket.
+    @Test(arguments: SharedPlace.Kind.all)
+    func eachLeaseNamesTheOwnerOfItsEntity(kind: SharedPlace.Kind) async throws {
+        try await kind.withTwo { one, other in
+            for container in [one, other] {
+                let contacts = try container.dataSource(ContactDataSource.self)
+                let groups = try container.dataSource(GroupDataSource.self)
+                try await container.perform(in: groups, contacts) { groups, contacts in
+                    try groups.findOrInsert(GroupEntity.self, where: \.gid, equals: "g").name += "."
+                    try contacts.findOrInsert(ContactEntity.self, where: \.uid, equals: "c").name += "."
+                }
+                for name in ["Contact", "Group"] {
+                    let lease = try #require(try one.leases.first { $0.entities.contains("\(name)Entity") })
+                    #expect(lease.dataSourceName == "\(name)DataSource")
+                    #expect(lease.isHeldHere == (container === one))
+                }
+            }
+        }
+    }
+
+    @Test(arguments: SharedPlace.Kind.all)
+    func closingFreesTheLeasesOfSeveralDataSources(kind: SharedPlace.Kind) async throws {
+        let place = try SharedPlace(kind)
+        let (one, other) = (try place.open(), try place.open())
+        let contacts = try one.dataSource(ContactDataSource.self)
+        let groups = try one.dataSource(GroupDataSource.self)
+        try await one.perform(in: groups, contacts) { groups, _ in
+            let group = try groups.insert(GroupEntity.self)
+            (group.gid, group.name) = ("g", "group")
+        }
+        #expect(try !other.leases.isEmpty)
+        try await one.close()
+        #expect(try other.leases.isEmpty)
+        try await other.close()
+    }
+
     @Test(arguments: SharedPlace.Kind.all)
     func aContainerThatIsAloneAsksOnce(kind: SharedPlace.Kind) async throws {
         try await kind.withTwo { one, _ in

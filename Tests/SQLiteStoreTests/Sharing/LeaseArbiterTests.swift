@@ -12,9 +12,9 @@ struct LeaseArbiterTests {
         var now: Int64 = 0
 
         @discardableResult
-        mutating func ask(_ member: Int64, _ entities: [String]) -> Int64 {
+        mutating func ask(_ member: Int64, _ entities: [String], owners: [String] = []) -> Int64 {
             let now = now
-            return change { $0.addTicket(entities, for: "Source", by: member, at: now) }
+            return change { $0.addTicket(entities, for: "Source", owners: owners, by: member, at: now) }
         }
 
         mutating func release(_ member: Int64, _ entities: [String]) { change { $0.release(entities, by: member) } }
@@ -40,6 +40,17 @@ struct LeaseArbiterTests {
         fixture.ask(1, ["A", "B"])
         #expect(fixture.holder("A") == 1 && fixture.holder("B") == 1)
         #expect(fixture.arbiter.tickets.isEmpty)
+    }
+
+    @Test func aLeaseNamesTheDataSourceThatOwnsItsEntity() {
+        var fixture = DeskFixture()
+        fixture.ask(1, ["A", "B"], owners: ["First", "Second"])
+        func sources() -> [String?] { ["A", "B", "C"].map { fixture.arbiter.leases[$0]?.source } }
+        #expect(sources() == ["First", "Second", nil])
+        fixture.ask(2, ["A", "C"], owners: ["Third", "Source"])
+        #expect(fixture.arbiter.tickets.map(\.source) == ["Source"])
+        fixture.release(1, ["A"])
+        #expect(sources() == ["Third", "Second", "Source"])
     }
 
     @Test func leasesGoToWaitingMembersInOrder() {
@@ -90,6 +101,10 @@ struct LeaseArbiterTests {
         #expect(fixture.holder("A") == 3 && fixture.holder("B") == nil && fixture.holder("C") == 2)
         #expect(fixture.arbiter.tickets.isEmpty)
         #expect(!fixture.arbiter.involves(1) && fixture.arbiter.involves(3))
+        var arbiter = LeaseArbiter(nextTicket: 1)
+        _ = arbiter.take(scope: "list", for: "Source", by: 1, at: 0)
+        arbiter.leave(1)
+        #expect(!arbiter.isHeld(scope: "list", byOtherThan: 2) { _ in true })
     }
 
     @Test func aHolderThatDoesNotAnswerLosesItsLease() {

@@ -131,7 +131,7 @@ struct Batch {
     private func useLeases() throws(DataSourceError) -> LeaseUse? {
         guard let leases, let keeper = stack.root.leases else { return nil }
         while true {
-            let use = try keeper.use(leases, for: source.name)
+            let use = try keeper.use(leases, for: source.name) { stack.tiers(owning: [$0]).first?.source.name }
             var isHeld = false
             defer { if !isHeld { keeper.endUse(use) } }
             isHeld = try keeper.follow(before: use)
