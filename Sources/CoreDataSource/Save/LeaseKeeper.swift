@@ -139,20 +139,21 @@ package final class LeaseKeeper: Sendable {
 
     /// Blocks until the leases are given, or until the leases must be requested again.
     ///
-    /// - Throws: `leaseUnavailable` if the wait lasts until `end`; `storeClosed`.
+    /// - Throws: If the wait lasts until `end`, `leaseUnavailable`, or the error of the store if the last check has failed;
+    ///   `storeClosed`.
     private func waitFor(_ wait: LeaseWait, until end: ContinuousClock.Instant) throws(DataSourceError) {
         while wait.arrived.wait(timeout: .now() + LeaseKeeper.pollInterval) != .success {
             var failure: DataSourceError?
-            if ContinuousClock.now >= end { failure = leaseUnavailable(wait.entities) }
+            let isLastCheck = ContinuousClock.now >= end
             do throws(DataSourceError) {
-                if failure == nil {
-                    try updateTable { () throws(DataSourceError) in
-                        try sharing.settleLeases(answered: [], withdrawn: nil)
-                    }
+                try updateTable { () throws(DataSourceError) in
+                    try sharing.settleLeases(answered: [], withdrawn: nil)
                 }
-            } catch  where error.code == .storeClosed {
-                failure = error
-            } catch {}
+                if isLastCheck { failure = leaseUnavailable(wait.entities) }
+            } catch {
+                // If the store cannot be read, nobody knows whether another member still has the lease.
+                if isLastCheck || error.code == .storeClosed { failure = error }
+            }
             guard let failure, state.withLock({ $0.remove(wait) }) else { continue }
             // If the withdrawal fails, the ticket stays, and this container gets the leases later. It hands them over when
             // others request them.

@@ -113,6 +113,33 @@ struct LeaseTests {
         }
     }
 
+    /// The error named the last known holder, which may have ended, although the server was down.
+    @Test func aWaitWhoseChecksFailThrowsTheErrorOfTheStore() async throws {
+        let directory = try TemporaryDirectory()
+        var options = SQLiteStore.Options.contacts(directory.store, isShared: true)
+        options.leaseTimes = .short
+        let store = FaultyStore(over: try SQLiteStore.open(options))
+        let waiting = PersistentContainer(
+            ModelLayout(.contacts), store, startup: StoreStartup(reason: .firstLaunch))
+        let holder = try PersistentContainer.shared(directory.store)
+        let theirs = try waiting.dataSource(ContactDataSource.self)
+        store.failLeaseChecks(with: DataSourceError(.storeUnavailable, "The server is away."))
+        let code = try await holder.dataSource(ContactDataSource.self).perform { _ in
+            try waitHere { () async throws -> DataSourceError.Code? in
+                do {
+                    try await theirs.add(contactList(0..<1))
+                    return nil
+                } catch {
+                    return (error as? DataSourceError)?.code
+                }
+            }
+        }
+        #expect(code == .storeUnavailable)
+        store.failLeaseChecks(with: nil)
+        try await waiting.close()
+        try await holder.close()
+    }
+
     /// The process that waits knows who makes it wait; the one that holds the lease learns it here.
     @Test(arguments: SharedPlace.Kind.all)
     func aBatchThatOthersWaitForIsReportedOnce(kind: SharedPlace.Kind) async throws {

@@ -23,6 +23,7 @@ final class FaultyStore: PersistentStore {
     private let groups = Guarded<[[ChangeSet]]>([])
     private let lockedEntities = Guarded<Set<Int>>([])
     private let feedFailure = Guarded<DataSourceError?>(nil)
+    private let leaseFailure = Guarded<DataSourceError?>(nil)
     private let reserving = Guarded<(@Sendable () -> DataSourceError?)?>(nil)
     private let hidesOutsideWrites = Guarded(false)
     /// The faults of snapshots.
@@ -66,15 +67,19 @@ final class FaultyStore: PersistentStore {
     /// Makes every look at what others have saved fail until that is switched off.
     func failFeed(with error: DataSourceError?) { feedFailure.withLock { $0 = error } }
 
+    /// Makes every check of the leases fail until that is switched off, as if the store were away. Leases are still taken.
+    func failLeaseChecks(with error: DataSourceError?) { leaseFailure.withLock { $0 = error } }
+
     /// Calls this before keys are reserved, and fails with what it returns.
     func whenReserving(_ body: @escaping @Sendable () -> DataSourceError?) { reserving.withLock { $0 = body } }
 
     /// What there is for a store that others have open too. It calls nobody when others have written.
     var sharing: (any StoreSharing)? {
         base.sharing.map { sharing in
-            FaultySharing(base: sharing, feedFailure: { self.feedFailure.withLock { $0 } }) {
-                self.reserving.withLock { $0 }?()
-            }
+            FaultySharing(
+                base: sharing, feedFailure: { self.feedFailure.withLock { $0 } },
+                leaseFailure: { self.leaseFailure.withLock { $0 } },
+                reservationFailure: { self.reserving.withLock { $0 }?() })
         }
     }
 
@@ -251,10 +256,11 @@ final class FaultyStore: PersistentStore {
     }
 }
 
-/// What there is for a shared store, of which looks at what others have saved, and reservations of keys, can fail.
+/// What there is for a shared store, of which looks at what others have saved, checks of leases, and reservations of keys, can fail.
 private struct FaultySharing: StoreSharing {
     let base: any StoreSharing
     let feedFailure: @Sendable () -> DataSourceError?
+    let leaseFailure: @Sendable () -> DataSourceError?
     let reservationFailure: @Sendable () -> DataSourceError?
 
     var member: StoreMember { base.member }
@@ -288,7 +294,8 @@ private struct FaultySharing: StoreSharing {
     func releaseLeases(_ entities: [Int]) throws(DataSourceError) -> LeaseTable { try base.releaseLeases(entities) }
 
     func settleLeases(answered: [Int64], withdrawn: Int64?) throws(DataSourceError) -> LeaseTable {
-        try base.settleLeases(answered: answered, withdrawn: withdrawn)
+        if let error = leaseFailure() { throw error }
+        return try base.settleLeases(answered: answered, withdrawn: withdrawn)
     }
 }
 
