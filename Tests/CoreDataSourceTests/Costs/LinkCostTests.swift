@@ -110,6 +110,52 @@ import Testing
         #expect(tested[2] < 3 * tested[1] + 4000 && tested[1] < 3 * tested[0] + 4000, "\(tested)")
     }
 
+    /// Copies are found by the address of the storage: a copy has another address than the storage that it is made from.
+    @Test(arguments: LinkRead.allCases)
+    func aLinkMadeAfterReadsOfRelationshipsCopiesNoCachedLinks(read: LinkRead) async throws {
+        let count = 50
+        try await withPeers { container, peers in
+            if read == .stored { try await peers.add((0..<count).map { "\($0)" }) }
+            let copies = try await peers.perform { context in
+                let (team, other) = (try context.insert(Team.self), try context.insert(Team.self))
+                (team.key, other.key) = ("team", "other")
+                let members = try (0..<count).map { number in
+                    try context.findOrInsert(Peer.self, where: \.key, equals: "\(number)")
+                }
+                for member in members {
+                    if read == .set { member.friends.set([]) } else { #expect(member.friends.isEmpty) }
+                    #expect(member.reports.isEmpty)
+                }
+                var copies = 0
+                for member in members {
+                    for destination in [other, team] {
+                        let before = context.linkCacheStorage
+                        member.team = destination
+                        if context.linkCacheStorage != before { copies += 1 }
+                    }
+                }
+                // What was read before an edit of these links is not shown after it.
+                #expect(team.members.count == count && other.members.isEmpty)
+                members[0].friends.insert(members[1])
+                members[1].boss = members[0]
+                members[2].team = other
+                #expect(members[0].friends.map(\.key) == ["1"] && members[1].friends.map(\.key) == ["0"])
+                #expect(members[0].reports.map(\.key) == ["1"] && members[1].reports.isEmpty)
+                #expect(team.members.count == count - 1 && other.members.map(\.key) == ["2"])
+                return copies
+            }
+            #expect(copies == 0)
+            #expect(try container.main.first(Team.self, where: \.key, equals: "team")?.members.count == count - 1)
+        }
+    }
+
+    enum LinkRead: CaseIterable {
+        /// Of new objects: the links are read, or replaced.
+        case new, set
+        /// Of objects that are in the store.
+        case stored
+    }
+
     /// Teams must have members: whether each has one left is found out without reading all of them.
     @Test(arguments: isThorough ? [10, 1000, 5000] : [10, 300])
     func unlinkingOneObjectOfEachOfManyOwnersReadsFewRows(members: Int) async throws {

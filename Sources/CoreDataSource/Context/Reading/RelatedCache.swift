@@ -13,7 +13,8 @@ struct RelatedCache {
         let objects: [ManagedObject]
     }
 
-    private var ends: [EntityRelationship: [Int64: [LinkEnd]]] = [:]
+    /// The cached links by the key of the owner. Objects of different entities can have the same key.
+    private var links: [Int64: OwnerLinks] = [:]
     private var kept: [Kept] = []
     /// Ends whose objects do not exist.
     private var missing: Set<LinkEnd> = []
@@ -26,15 +27,19 @@ struct RelatedCache {
     /// The largest number of ends in the cache.
     private static let limit = 1 << 20
 
-    var hasCachedEnds: Bool { !ends.isEmpty }
+    var hasCachedEnds: Bool { !links.isEmpty }
 
-    subscript(_ key: EntityRelationship, _ owner: Int64) -> [LinkEnd]? { ends[key]?[owner] }
+    /// The address of the storage of the cached links. If an edit changes the address, the edit has copied all cached links.
+    /// For tests.
+    var storage: Int { unsafeBitCast(links, to: Int.self) }
+
+    subscript(_ key: EntityRelationship, _ owner: Int64) -> [LinkEnd]? { links[owner]?[key] }
 
     mutating func insert(_ found: [Int64: [LinkEnd]], _ key: EntityRelationship) {
         let added = found.values.reduce(found.count) { $0 + $1.count }
         if count + added > RelatedCache.limit { removeEnds() }
         count += added
-        for (owner, own) in found { ends[key, default: [:]][owner] = own }
+        for (owner, ends) in found { count -= links[owner, default: OwnerLinks()].set(ends, key) }
     }
 
     /// Keeps objects alive as long as the group for which they were read exists.
@@ -60,17 +65,18 @@ struct RelatedCache {
     }
 
     /// Forgets the links of the given owners, after a link has changed.
+    ///
+    /// **Complexity**: grows with the number of cached relationships of these owners. The number of cached owners does not
+    /// matter.
     mutating func removeEnds(of owners: [Int64]) {
-        for key in ends.keys {
-            for owner in owners {
-                if let removed = ends[key]?.removeValue(forKey: owner) { count -= removed.count + 1 }
-            }
+        for owner in owners {
+            if let removed = links.removeValue(forKey: owner) { count -= removed.count }
         }
     }
 
     private mutating func removeEnds() {
-        guard count > 0 || !ends.isEmpty else { return }
-        ends = [:]
+        guard !links.isEmpty else { return }
+        links = [:]
         count = 0
     }
 
@@ -80,5 +86,43 @@ struct RelatedCache {
         kept.removeAll()
         missing.removeAll()
         if !lastPositions.isEmpty { lastPositions = [:] }
+    }
+}
+
+/// The cached links of one owner, by relationship.
+private struct OwnerLinks {
+    private struct Links {
+        let key: EntityRelationship
+        let ends: [LinkEnd]
+
+        /// An owner without links counts too.
+        var count: Int { ends.count + 1 }
+    }
+
+    /// The links of the relationship that was read first. Few owners have more than one cached relationship, so only these
+    /// owners need an array.
+    private var first: Links?
+    private var others: [Links] = []
+
+    var count: Int { others.reduce(first?.count ?? 0) { $0 + $1.count } }
+
+    subscript(_ key: EntityRelationship) -> [LinkEnd]? {
+        if let first, first.key == key { return first.ends }
+        return others.first { $0.key == key }?.ends
+    }
+
+    /// - Returns: The count of the replaced links; 0 if there are none.
+    mutating func set(_ ends: [LinkEnd], _ key: EntityRelationship) -> Int {
+        let new = Links(key: key, ends: ends)
+        if first == nil || first?.key == key {
+            defer { first = new }
+            return first?.count ?? 0
+        }
+        guard let index = others.firstIndex(where: { $0.key == key }) else {
+            others.append(new)
+            return 0
+        }
+        defer { others[index] = new }
+        return others[index].count
     }
 }
