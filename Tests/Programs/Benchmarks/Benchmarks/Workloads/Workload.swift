@@ -90,6 +90,7 @@ struct Workload: Sendable {
         Workload(id: "W32") { bench, _ in [try await bench.readingFromTasks()] },
         Workload(id: "W33") { bench, _ in try await bench.idling("W33", isShared: false) },
         Workload(id: "W33-shared") { bench, _ in try await bench.idling("W33-shared", isShared: true) },
+        Workload(id: "W34") { bench, _ in [try await bench.linkingAfterReads()] },
         Workload(id: "W25-file") { bench, _ in [try await bench.followingProcess()] },
     ]
 
