@@ -114,6 +114,28 @@ import Testing
                 """)
     }
 
+    @Test func anUnchangedConstraintWithARelationshipIsNoProblem() async throws {
+        func text(_ more: String) -> String {
+            """
+            <entity name="Box">\(more)
+            <relationship name="items" toMany="YES" optional="YES" destinationEntity="Item" inverseName="box"/></entity>
+            <entity name="Item"><attribute name="code" optional="YES" attributeType="String"/>
+            <relationship name="box" maxCount="1" optional="YES" destinationEntity="Box" inverseName="items"/>
+            <uniquenessConstraints><uniquenessConstraint><constraint value="box"/><constraint value="code"/>
+            </uniquenessConstraint></uniquenessConstraints></entity>
+            """
+        }
+        let label = "<attribute name=\"label\" optional=\"YES\" attributeType=\"String\"/>"
+        let outcome = try await program.run(
+            "diff", try program.write("Old", text("")), try program.write("New", text(label)))
+        #expect(
+            outcome.output == """
+                Box.label: added (String, optional)
+                can be migrated with the policy .migrate; nothing is lost
+
+                """)
+    }
+
     /// Whoever mends all obstacles that the first answer names finds no others in the second.
     @Test func allObstaclesAndStatesAreListedAtOnce() async throws {
         let old = """

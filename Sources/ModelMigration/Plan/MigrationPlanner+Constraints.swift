@@ -11,7 +11,13 @@ extension MigrationPlanner {
                 // The links of a one-to-one relationship can be in the rows of the other side. Such links are checked
                 // separately.
                 if columns.isEmpty || columns.values.contains(where: { $0.count < constraint.count }) { continue }
-                if wasGuaranteed(columns, migrations) { continue }
+                // Rows with nil count as different. If something else prevents the migration, the model will change again, so
+                // a column without values can get values.
+                let filled =
+                    plan.isPossible
+                    ? columns.filter { name, positions in !positions.contains { isNil($0, migrations[name]) } }
+                    : columns
+                if filled.isEmpty || wasGuaranteed(filled, migrations) { continue }
                 plan.conditions.append(
                     MigrationCondition(
                         kind: .isUnique(columns),
@@ -30,19 +36,10 @@ extension MigrationPlanner {
     private func wasGuaranteed(_ columns: [String: [Int]], _ migrations: [String: EntityMigration]) -> Bool {
         var before: [String: Set<String>] = [:]
         for (name, positions) in columns {
-            guard let migration = migrations[name], let oldEntity = old.lookup.entities[migration.oldName] else {
-                return false
-            }
-            let oldColumns = old.columns(of: oldEntity)
-            var names: Set<String> = []
-            for position in positions {
-                switch migration.attributes[position] {
-                // Numbers that differ still differ in a wider type.
-                case .column(let source), .widened(let source, _): names.insert(oldColumns[source].name)
-                default: return false
-                }
-            }
-            before[migration.oldName] = names
+            guard let migration = migrations[name] else { return false }
+            let names = positions.compactMap { oldName(ofColumn: $0, migration) }
+            guard names.count == positions.count else { return false }
+            before[migration.oldName] = Set(names)
         }
         // A constraint of an entity or of one of its ancestors covers the rows of the entity.
         let lineages = before.keys.compactMap { old.lookup.entities[$0] }.map(old.lookup.lineage)
@@ -53,6 +50,37 @@ extension MigrationPlanner {
                     before.values.allSatisfy { $0.isSuperset(of: constraint) }
                 }
         }
+    }
+
+    /// Returns whether a column has no value in any migrated row.
+    private func isNil(_ position: Int, _ migration: EntityMigration?) -> Bool {
+        guard let migration, let entity = new.lookup.entities[migration.newName] else { return false }
+        if let source = migration.attributes[position] { return source == .nothing }
+        let name = new.relationshipName(new.columns(of: entity)[position].name, of: entity)
+        return name.map { plan.links[$0] == nil } ?? false
+    }
+
+    /// Returns the name of the column in the old rows that determines a column of the new rows: different values, or links to
+    /// different objects, stay different. Returns nil if there is no such column.
+    private func oldName(ofColumn position: Int, _ migration: EntityMigration) -> String? {
+        guard let oldEntity = old.lookup.entities[migration.oldName],
+            let newEntity = new.lookup.entities[migration.newName]
+        else { return nil }
+        let oldColumns = old.columns(of: oldEntity)
+        switch migration.attributes[position] {
+        // Numbers that differ still differ in a wider type.
+        case .column(let source), .widened(let source, _): return oldColumns[source].name
+        case nil: break
+        default: return nil
+        }
+        // A column without an attribute is the destination of a to-one relationship.
+        guard let name = new.relationshipName(new.columns(of: newEntity)[position].name, of: newEntity),
+            let sources = plan.links[name], !sources.contains(where: \.isReversed)
+        else { return nil }
+        let lineage = Set(old.lookup.lineage(of: oldEntity).map(\.name))
+        let names = sources.map(\.relationship).filter { lineage.contains($0.entity) }.map(\.name)
+        guard names.count == 1 else { return nil }
+        return oldColumns.first { $0.name == names[0] && $0.isStored }?.name
     }
 }
 

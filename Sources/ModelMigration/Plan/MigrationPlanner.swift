@@ -177,6 +177,11 @@ struct MigrationSide {
         }
     }
 
+    /// Returns a stored relationship of an entity, with the entity that declares it; nil if there is none with the name.
+    func relationshipName(_ name: String, of entity: EntityDescription) -> RelationshipName? {
+        relationships(of: entity).first { $0.relationship.name == name }?.name
+    }
+
     func relationship(_ name: RelationshipName) -> RelationshipDescription? {
         lookup.entities[name.entity]?.relationships.first { $0.name == name.name }
     }
@@ -187,7 +192,7 @@ struct MigrationSide {
         guard let name = relationship.inverseName,
             let destination = lookup.entities[relationship.destinationName]
         else { return nil }
-        return relationships(of: destination).first { $0.relationship.name == name }?.name
+        return relationshipName(name, of: destination)
     }
 }
 
