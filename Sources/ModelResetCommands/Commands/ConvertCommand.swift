@@ -67,17 +67,32 @@ struct ConvertCommand: Command {
         ])
         let result =
             isSame ? "the hash is the same" : "the hash was \(model.hash), so the written model differs"
-        let rest =
-            others.isEmpty
-            ? []
-            : [
-                "not written: \(others.joined(separator: ", ")), because Swift has one version of a model; the names that migrations need are in earlierVersions:"
-            ]
+        var rest: [String] = []
+        if !others.isEmpty {
+            let names =
+                model.earlierVersions.isEmpty ? "" : "; the argument earlierVersions has the names that migrations need"
+            rest.append(
+                "not written: \(others.joined(separator: ", ")), because Swift has one version of a model\(names)")
+        }
+        if let hint = transformerHint(model) { rest.append(hint) }
         return Report(
             [
                 "wrote \(output): \(files.count == 1 ? "1 file" : "\(files.count) files")",
                 "\(written.hash)  \(model.name): \(result)",
             ] + rest, json, status: isSame ? .success : .differs)
+    }
+
+    /// Says why the files have an argument that the compiler warns about; nil if there is none.
+    private func transformerHint(_ model: ManagedObjectModel) -> String? {
+        if self.model.isSwift { return nil }
+        let owners = model.entities.map { ($0.name, $0.attributes) } + model.composites.map { ($0.name, $0.attributes) }
+        let names = owners.flatMap { owner, attributes in
+            attributes.filter { $0.valueTransformerName != nil }.map { "\(owner).\($0.name)" }
+        }
+        guard !names.isEmpty else { return nil }
+        return
+            "written only for the way back to a bundle: the argument transformer of \(names.joined(separator: ", ")); "
+            + "the compiler warns about the argument until you remove it"
     }
 
     /// The versions of the bundle that are not converted.
