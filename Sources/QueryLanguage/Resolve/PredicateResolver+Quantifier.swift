@@ -129,6 +129,11 @@ extension PredicateResolver {
     {
         let (word, use) = quantifier.wording
         switch node.quantified {
+        case .keyPath(let path), .path(_, let path):
+            if let error = indexError(path) { return error }
+        default: break
+        }
+        switch node.quantified {
         case .list(let items):
             return unsupported(
                 "\(word) with a list of \(items.count) element\(items.count == 1 ? "" : "s") is not supported. Use IN for equality, or compare the value with each element and join the comparisons with \(use)"

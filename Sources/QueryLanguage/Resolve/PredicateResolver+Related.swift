@@ -104,8 +104,10 @@ extension PredicateResolver {
         of related: RelatedRows, in inner: PredicateResolver, operation: String, path: [String], name: String
     ) throws(DataSourceError) -> TypedExpression {
         var related = related
+        let relationshipName = name
         let name = ([name, operation] + path).joined(separator: ".")
         guard let function = FetchFunction(pathOperator: operation) else {
+            if let error = indexError([relationshipName, operation] + path) { throw error }
             throw unsupported(
                 "\(operation) is not an aggregate. The aggregates are @count, @sum, @avg, @min, @max, @median, @mode and @stddev"
             )
@@ -136,6 +138,16 @@ extension PredicateResolver {
         let number = joins.add(
             JoinedColumn(.aggregate(related, function, column: column), result, calculation: calculation))
         return TypedExpression(expression: .column(number), kind: result, attribute: name)
+    }
+
+    /// Returns the error for a place in a relationship, as in `messages[FIRST].size`; nil if the key path has none.
+    func indexError(_ path: [String]) -> DataSourceError? {
+        guard let position = path.firstIndex(where: \.isIndex) else { return nil }
+        let objects = path[..<position].joined(separator: ".")
+        let rest = path[(position + 1)...].joined(separator: ".")
+        return unsupported(
+            "\(objects)[\(path[position].dropFirst().uppercased())] is not supported, because a predicate does not find an object by its place in a relationship. Find the object by its values, as in SUBQUERY(\(objects), $x, $x.KEY == VALUE AND $x\(rest.isEmpty ? "" : "." + rest) == VALUE).@count > 0, or compare an aggregate, such as \(objects).@min.\(rest.isEmpty ? "KEY" : rest)"
+        )
     }
 
     /// Resolves `SUBQUERY(...).@count` or another aggregate of a subquery.
@@ -222,6 +234,13 @@ extension RowExpression {
     func lengthKind(_ layout: EntityLayout) -> ValueKind {
         if case .column(let column) = self, layout.order(of: column).storage == .blob { return .data }
         return .text
+    }
+}
+
+extension String {
+    /// Whether the key stands for a place in a relationship: `@first` for `[FIRST]`, `@last` for `[LAST]`, `@0` for `[0]`.
+    fileprivate var isIndex: Bool {
+        self == "@first" || self == "@last" || hasPrefix("@") && Int(dropFirst()) != nil
     }
 }
 
