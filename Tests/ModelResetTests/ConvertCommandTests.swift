@@ -37,34 +37,36 @@ import Testing
         #expect(text.contains("property: \"place.city\""))
     }
 
-    /// A class does not need the transformer, but a bundle that is made of the classes again has it.
-    @Test func aTransformerComesBackAndIsExplained() async throws {
+    /// Classes do not need these arguments, but a bundle that is made of the classes again has the parts.
+    @Test func argumentsWithoutEffectComeBackAndAreExplained() async throws {
         let name = "valueTransformerName=\"NSSecureUnarchiveFromData\""
         let bundle = try program.write(
             "Shop",
             """
             <entity name="Item" representedClassName="Item" codeGenerationType="class">
-            <attribute name="colour" optional="YES" attributeType="Transformable" customClassName="NSObject" \(name)/></entity>
+            <attribute name="colour" optional="YES" attributeType="Transformable" customClassName="NSObject" \(name)/>
+            <attribute name="title" optional="YES" attributeType="String" allowsCloudEncryption="YES"/></entity>
             """)
         let outcome = try await program.run("convert", bundle, "--output", "Swift")
         #expect(outcome.status == 0)
         #expect(
             outcome.output.hasSuffix(
                 """
-                written only for the way back to a bundle: the argument transformer of Item.colour; the compiler warns about \
-                the argument until you remove it
+                written only for the way back to a bundle: transformer of Item.colour, isCloudEncrypted of Item.title; \
+                the compiler warns about such an argument until you remove it
 
                 """), "\(outcome.output)")
         let back = try await program.run("convert", "Swift", "--output", "Back/Shop.xcdatamodeld")
         #expect(back.status == 0 && !back.output.contains("transformer"), "\(back.output)")
         let contents = program.file("Back/Shop.xcdatamodeld/Shop.xcdatamodel/contents")
         #expect(try String(contentsOf: contents, encoding: .utf8).contains(name))
-        let without = program.file("Swift/Item.swift")
-        let text = try String(contentsOf: without, encoding: .utf8)
-        try text.replacing("transformer: \"NSSecureUnarchiveFromData\", ", with: "").write(
-            to: without, atomically: true, encoding: .utf8)
-        #expect(try await program.run("hash", "Swift").output == program.run("hash", bundle).output)
-        #expect(try await program.run("hash", "Swift").errors == "")
+        let file = program.file("Swift/Item.swift")
+        try String(contentsOf: file, encoding: .utf8)
+            .replacing("transformer: \"NSSecureUnarchiveFromData\", ", with: "")
+            .replacing("@Stored(isCloudEncrypted: true) ", with: "").write(to: file, atomically: true, encoding: .utf8)
+        let hash = try await program.run("hash", "Swift")
+        #expect(hash.errors == "")
+        #expect(try await program.run("hash", bundle).output == hash.output)
     }
 
     /// The classes of ConvertedModelTests.

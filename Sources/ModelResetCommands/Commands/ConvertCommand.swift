@@ -74,7 +74,7 @@ struct ConvertCommand: Command {
             rest.append(
                 "not written: \(others.joined(separator: ", ")), because Swift has one version of a model\(names)")
         }
-        if let hint = transformerHint(model) { rest.append(hint) }
+        if let hint = hintAboutUnusedArguments(model) { rest.append(hint) }
         return Report(
             [
                 "wrote \(output): \(files.count == 1 ? "1 file" : "\(files.count) files")",
@@ -82,17 +82,19 @@ struct ConvertCommand: Command {
             ] + rest, json, status: isSame ? .success : .differs)
     }
 
-    /// Says why the files have an argument that the compiler warns about; nil if there is none.
-    private func transformerHint(_ model: ManagedObjectModel) -> String? {
+    /// Says why the files have arguments that the compiler warns about; nil if there are none.
+    private func hintAboutUnusedArguments(_ model: ManagedObjectModel) -> String? {
         if self.model.isSwift { return nil }
         let owners = model.entities.map { ($0.name, $0.attributes) } + model.composites.map { ($0.name, $0.attributes) }
-        let names = owners.flatMap { owner, attributes in
-            attributes.filter { $0.valueTransformerName != nil }.map { "\(owner).\($0.name)" }
+        let arguments = owners.flatMap { owner, attributes in
+            attributes.flatMap { attribute in
+                attribute.unusedArguments.map { "\($0) of \(owner).\(attribute.name)" }
+            }
         }
-        guard !names.isEmpty else { return nil }
+        guard !arguments.isEmpty else { return nil }
         return
-            "written only for the way back to a bundle: the argument transformer of \(names.joined(separator: ", ")); "
-            + "the compiler warns about the argument until you remove it"
+            "written only for the way back to a bundle: \(arguments.joined(separator: ", ")); "
+            + "the compiler warns about such an argument until you remove it"
     }
 
     /// The versions of the bundle that are not converted.
@@ -126,5 +128,17 @@ struct ConvertCommand: Command {
             }
             return (name, file.text)
         }
+    }
+}
+
+extension AttributeDescription {
+    /// The labels of the macro's arguments that are written, but have no effect in this library.
+    fileprivate var unusedArguments: [String] {
+        [
+            ("transformer", valueTransformerName != nil),
+            ("isPreservedAfterDeletion", preservesValueInHistoryOnDeletion),
+            ("isCloudEncrypted", allowsCloudEncryption),
+            ("isIndexedBySpotlight", isIndexedBySpotlight),
+        ].filter(\.1).map(\.0)
     }
 }
