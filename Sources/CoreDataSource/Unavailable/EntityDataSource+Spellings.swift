@@ -16,12 +16,14 @@ extension DataSourceProtocol {
         message:
             "Insert objects in perform: try await books.perform { context in try context.insert(Book.self) }, or add values: try await books.add(values)."
     )
-    public func insert<Object: ManagedObject>(_ type: Object.Type) throws -> Object? { nil }
+    public func insert<Object: ManagedObject>(_ type: Object.Type) throws -> Object { preconditionFailure() }
 
     /// Unavailable. Edit objects in perform.
     @available(*, unavailable, message: "Write try await books.perform { context in ... }, which saves the edits.")
     @discardableResult
-    public func write<Result>(_ updates: (PrivateContext) throws -> Result) async throws -> Result? { nil }
+    public func write<Result>(_ updates: (PrivateContext) throws -> Result) async throws -> Result {
+        preconditionFailure()
+    }
 
     /// Unavailable. Delete an object by a predicate, or in perform.
     @available(
@@ -40,7 +42,7 @@ extension DataSourceProtocol {
     @discardableResult
     public func update<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil, _ updates: (Object) throws -> Void
-    ) async throws -> Object? { nil }
+    ) async throws -> SaveReport { preconditionFailure() }
 
     /// Unavailable. A list takes a request.
     @available(
@@ -50,7 +52,7 @@ extension DataSourceProtocol {
     public func list<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil, order: [FetchOrder<Object>] = [],
         limit: Int? = nil
-    ) throws -> LiveList<Object>? { nil }
+    ) throws -> LiveList<Object> { preconditionFailure() }
 
     /// Unavailable. Updates take a request.
     @available(
@@ -60,5 +62,5 @@ extension DataSourceProtocol {
     public func updates<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil, order: [FetchOrder<Object>] = [],
         limit: Int? = nil
-    ) -> ListUpdates<Object>? { nil }
+    ) -> ListUpdates<Object> { preconditionFailure() }
 }

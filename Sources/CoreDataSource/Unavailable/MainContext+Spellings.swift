@@ -7,6 +7,9 @@ internal import RowStore
 //
 // The compiler must never choose one of these declarations for correct code. So the arguments of a function here must differ
 // from those of every available function that has the same name, in its class and in the subclasses.
+//
+// A function returns what the function that replaces it returns, or what it returns in the other library. With another type,
+// such as an optional, the compiler would report the use of the result, and not the message.
 
 /// Functions of other libraries that edit objects in the main context.
 extension MainContext {
@@ -86,7 +89,9 @@ extension ReadContext {
         *, unavailable,
         message: "container.read only reads. Insert objects in perform of their data source, or in a Draft."
     )
-    public func insert<Object: ManagedObject>(_ type: Object.Type) throws -> Object? { nil }
+    public func insert<Object: ManagedObject>(_ type: Object.Type) throws -> Object {
+        throw DataSourceError(.invalidRequest, "container.read only reads.")
+    }
 
     /// Unavailable. Delete objects in a private context or in a draft.
     @available(

@@ -28,13 +28,13 @@ extension ManagedObjectContext {
     @available(
         *, unavailable, message: "Name the class: try context.object(Book.self, id: id). The result is optional."
     )
-    public func object(with id: ManagedObjectID) -> ManagedObject? { nil }
+    public func object(with id: ManagedObjectID) -> ManagedObject { preconditionFailure() }
 
     /// Unavailable. Find the object by its class and id.
     @available(
         *, unavailable, message: "Name the class: try context.object(Book.self, id: id). The result is optional."
     )
-    public func existingObject(with id: ManagedObjectID) throws -> ManagedObject? { nil }
+    public func existingObject(with id: ManagedObjectID) throws -> ManagedObject { preconditionFailure() }
 
     /// Unavailable. Count the objects of a request.
     @available(*, unavailable, message: "Write context.count(request).")

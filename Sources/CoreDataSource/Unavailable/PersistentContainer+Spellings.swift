@@ -30,5 +30,7 @@ extension PersistentContainer {
             "A data source writes its objects: try await books.perform { context in ... }. To write objects of several data sources in one save, call container.perform(in:)."
     )
     @discardableResult
-    public func write<Result>(_ updates: (PrivateContext) throws -> Result) async throws -> Result? { nil }
+    public func write<Result>(_ updates: (PrivateContext) throws -> Result) async throws -> Result {
+        preconditionFailure()
+    }
 }

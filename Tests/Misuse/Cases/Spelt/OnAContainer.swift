@@ -9,5 +9,6 @@ import CoreDataSource
     print(try container.viewContext.fetch(Contact.self))
     print(try container.mainContext.fetch(Contact.self))
     try container.save()
-    try await container.write { context in try context.delete(Contact.self, where: \.name == "") }
+    let name: String = try await container.write { context in try context.insert(Contact.self).name }
+    print(name)
 }

@@ -8,11 +8,14 @@
 import CoreDataSource
 
 @MainActor func edit(_ contacts: ContactDataSource) async throws {
-    print(try contacts.insert(Contact.self) as Any)
-    try await contacts.write { context in try context.delete(Contact.self, where: \.name == "") }
+    let contact = try contacts.insert(Contact.self)
+    contact.name = "Guan Yu"
+    let name: String = try await contacts.write { context in try context.insert(Contact.self).name }
+    print(name)
     let list = try contacts.list(Contact.self, where: \.name == "Guan Yu", order: [.ascending(\.name)])
-    print(list as Any, contacts.updates(Contact.self, where: \.name == "Guan Yu") as Any)
+    print(list.count)
+    for await update in contacts.updates(Contact.self, where: \.name == "Guan Yu") { print(update) }
     try contacts.save()
     for contact in try contacts.fetch(Contact.self) { try await contacts.delete(contact) }
-    try await contacts.update(Contact.self, where: \.name == "") { $0.name = "Guan Yu" }
+    print(try await contacts.update(Contact.self, where: \.name == "") { $0.name = "Guan Yu" }.updated)
 }

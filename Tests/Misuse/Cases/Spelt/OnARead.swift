@@ -5,8 +5,17 @@ import CoreDataSource
 
 func edit(_ container: PersistentContainer) async throws {
     try await container.read { context in
-        _ = try context.insert(Contact.self)
+        let contact = try context.insert(Contact.self)
+        contact.name = "Guan Yu"
         for contact in try context.fetch(Contact.self) { context.delete(contact) }
         try context.save()
+    }
+    try await container.performBackgroundTask { context in
+        let contact = try context.insert(Contact.self)
+        contact.name = "Guan Yu"
+    }
+    try await container.newBackgroundContext().perform { context in
+        let contact = try context.insert(Contact.self)
+        contact.name = "Guan Yu"
     }
 }

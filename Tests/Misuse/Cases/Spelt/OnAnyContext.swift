@@ -9,8 +9,8 @@ import CoreDataSource
     let main = container.main
     main.perform { print(1) }
     main.performAndWait { print(1) }
-    print(main.object(with: id) as Any)
-    print(try main.existingObject(with: id) as Any)
+    print(main.object(with: id).isUpdated)
+    print(try main.existingObject(with: id).isUpdated)
     print(try main.count(for: ObjectRequest(Contact.self)))
     print(try main.fetchCount(ObjectRequest(Contact.self)))
     if let contact = try main.first(Contact.self) { main.refresh(contact, mergeChanges: true) }
