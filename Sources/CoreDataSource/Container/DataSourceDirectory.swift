@@ -27,9 +27,23 @@ final class DataSourceDirectory {
         return source
     }
 
+    /// Checks two classes with the same entity. Otherwise, objects of the one would be inserted as objects of the other.
+    private func check(
+        _ first: ManagedObject.Type, _ second: ManagedObject.Type, of source: EntityDataSource.Type
+    ) throws(DataSourceError) {
+        guard first != second,
+            let problem = DeclaredEntity.missingOverride(of: second) ?? DeclaredEntity.missingOverride(of: first)
+        else { return }
+        throw DataSourceError(
+            .unknownEntity,
+            "\(source) lists \(first) and \(second), which have the same entity. \(problem)",
+            entityName: second.entityName)
+    }
+
     private func claim(_ type: EntityDataSource.Type, _ stack: PersistentStack) throws(DataSourceError) -> Set<Int> {
         let layout = stack.layout
         var claimed: Set<Int> = []
+        var classes: [Int: ManagedObject.Type] = [:]
         for object in type.entities {
             guard let entity = layout.entity(named: object.entityName) else {
                 throw DataSourceError(
@@ -37,6 +51,7 @@ final class DataSourceDirectory {
                     "\(type) lists \(object), but the model \(layout.model.name) has no entity \"\(object.entityName)\". \(DeclaredEntity.remedy(forMissing: object))",
                     entityName: object.entityName)
             }
+            if let other = classes.updateValue(object, forKey: entity.index) { try check(other, object, of: type) }
             if let classProblem = DeclaredEntity.classProblem(of: object, in: layout.model) {
                 throw DataSourceError(.unreadableModel, classProblem, entityName: object.entityName)
             }

@@ -34,9 +34,20 @@ extension DeclaredEntity {
         return declared
     }
 
+    /// Returns a message if a class does not override `entityName`, so that it has the entity of its superclass.
+    static func missingOverride(of type: ManagedObject.Type) -> String? {
+        guard let superclass = _getSuperclass(type) as? ManagedObject.Type, superclass.entityName == type.entityName
+        else { return nil }
+        let consequence =
+            type.entityName.isEmpty ? "it has no entity" : "it has the entity \(type.entityName) of its superclass"
+        return
+            "\(type) does not override entityName, so \(consequence). If the model generates an extension of \(type), add to the class: override class var entityName: String { \(type).Generated.entityName }, and the other overrides that the comment of the extension lists. Otherwise, mark the class with @StoredEntity."
+    }
+
     /// What to do if the model of a container has no entity of a class.
     static func remedy(forMissing type: ManagedObject.Type) -> String {
-        own(of: type) == nil
+        if type.entityName.isEmpty, let problem = missingOverride(of: type) { return problem }
+        return own(of: type) == nil
             ? "Give the container the model that \(type) was generated from."
             : "List \(type).self in the ManagedObjectModel of the container."
     }

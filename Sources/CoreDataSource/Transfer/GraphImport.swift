@@ -174,7 +174,7 @@ struct GraphImport {
                 "\(location) has the key of an object that is stored as a \(found.layout.name). Import the object under that name, or delete the stored object first.",
                 entityName: entity.name)
         }
-        let object = try found ?? context.insert(entity: entity.index, column: column, value: key)
+        let object = try found ?? context.insert(entity: entity.index, as: nil, column: column, value: key)
         guard imported.insert(LinkEnd(object)).inserted else {
             throw DataSourceError(
                 .invalidGraph,

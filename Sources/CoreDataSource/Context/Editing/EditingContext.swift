@@ -58,7 +58,7 @@ public class EditingContext: ManagedObjectContext {
     ///
     /// - Throws: `entityNotOwned`, `abstractEntity`, `unknownEntity`, `keysExhausted`; in a shared store, errors of the store.
     public func insert<Object: ManagedObject>(_ type: Object.Type) throws -> Object {
-        try typed(insert(entity: entity(of: type)))
+        try typed(insert(entity: entity(of: type), as: type))
     }
 
     /// Deletes an object. Its values stay readable.
@@ -106,13 +106,15 @@ public class EditingContext: ManagedObjectContext {
             try checkMayChange(entity)
             let stored = value.storedValue.value
             if let found = try find(entity: entity, column: column, value: stored) { return try typed(found) }
-            return try typed(insert(entity: entity, column: column, value: stored))
+            return try typed(insert(entity: entity, as: type, column: column, value: stored))
         }
     }
 
     /// Inserts an object with a value. The caller has found no object with this value.
-    func insert(entity: Int, column: Int, value: RowValue) throws(DataSourceError) -> ManagedObject {
-        let object = try insert(entity: entity)
+    func insert(
+        entity: Int, as type: ManagedObject.Type?, column: Int, value: RowValue
+    ) throws(DataSourceError) -> ManagedObject {
+        let object = try insert(entity: entity, as: type)
         object.setValue(value, column)
         if let constraint = object.layout.constraint(onColumn: column), coversOneEntity(object, constraint) {
             object.checkedConstraint = Int32(constraint)
@@ -137,15 +139,20 @@ public class EditingContext: ManagedObjectContext {
 
 /// Inserting and deleting by entity indexes.
 extension EditingContext {
-    /// - Parameter key: A key that was in use before the batch: the key of a deleted object, or of a new object of a
-    ///   draft; nil for a new key.
-    func insert(entity: Int, key: Int64? = nil) throws(DataSourceError) -> ManagedObject {
+    /// - Parameters:
+    ///   - type: The class that the app wants to insert, for error messages; nil if the app has named no class.
+    ///   - key: A key that was in use before the batch: the key of a deleted object, or of a new object of a
+    ///     draft; nil for a new key.
+    func insert(
+        entity: Int, as type: ManagedObject.Type? = nil, key: Int64? = nil
+    ) throws(DataSourceError) -> ManagedObject {
         checkInBatch()
         let layout = bindings[entity].layout
         if layout.isAbstract {
+            let problem = type.flatMap { DeclaredEntity.missingOverride(of: $0) }
             throw DataSourceError(
                 .abstractEntity,
-                "\(layout.name) is abstract and cannot have objects. Insert an object of a sub-entity.",
+                "\(layout.name) is abstract and cannot have objects. \(problem ?? "Insert an object of a sub-entity.")",
                 entityName: layout.name)
         }
         try checkOwned(entity)

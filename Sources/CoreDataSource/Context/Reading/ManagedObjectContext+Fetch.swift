@@ -272,9 +272,10 @@ extension ManagedObjectContext {
 
     private func wrongClass(_ entity: Int, _ type: ManagedObject.Type) -> DataSourceError {
         let binding = bindings[entity]
+        let remedy = DeclaredEntity.missingOverride(of: type) ?? "Fetch \(binding.type)."
         return DataSourceError(
             .unknownEntity,
-            "Objects of \(binding.layout.name) have the class \(binding.type), which is not a \(type). Fetch \(binding.type).",
+            "Objects of \(binding.layout.name) have the class \(binding.type), which is not a \(type). \(remedy)",
             entityName: binding.layout.name)
     }
 }

@@ -141,9 +141,11 @@ public final class DraftContext: EditingContext {
         }
     }
 
-    override func insert(entity: Int, column: Int, value: RowValue) throws(DataSourceError) -> ManagedObject {
+    override func insert(
+        entity: Int, as type: ManagedObject.Type?, column: Int, value: RowValue
+    ) throws(DataSourceError) -> ManagedObject {
         try withEditGroup { () throws(DataSourceError) in
-            try super.insert(entity: entity, column: column, value: value)
+            try super.insert(entity: entity, as: type, column: column, value: value)
         }
     }
 
