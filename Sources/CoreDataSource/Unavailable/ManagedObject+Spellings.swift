@@ -10,6 +10,14 @@ extension GroupableProperty where Self: ManagedObject {
     )
     public init(context: ManagedObjectContext) { preconditionFailure() }
 
+    /// Unavailable. Insert the object in a context.
+    @available(
+        *, unavailable,
+        message:
+            "A context makes its objects: let book = try context.insert(Book.self), in perform of the data source, in a hook, or in a Draft."
+    )
+    public init() { preconditionFailure() }
+
     /// Unavailable. Make a request.
     @available(
         *, unavailable,
