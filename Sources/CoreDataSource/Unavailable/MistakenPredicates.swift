@@ -7,3 +7,9 @@ extension EntityDataSource {
     @available(*, unavailable, message: "Count the objects of a request in the main context: main.count(request).")
     public func count<Object: ManagedObject>(_ request: ObjectRequest<Object>) throws -> Int { 0 }
 }
+
+extension FetchPredicate {
+    /// Unavailable. The array has another label.
+    @available(*, unavailable, renamed: "init(format:arguments:)")
+    public init(format: String, argumentArray: [Any]?) throws { preconditionFailure() }
+}
