@@ -1,7 +1,7 @@
 public import CoreDataSource
 
 /// Adds methods to the classes of managed objects, in the style of the library Skopelos. The methods insert, fetch, count and
-/// delete objects.
+/// delete objects. In the module `CoreDataSourceActiveRecord`.
 ///
 /// ```swift
 /// try contacts
@@ -22,6 +22,7 @@ extension ManagedObject: ActiveRecord {}
 
 extension ActiveRecord {
     /// Inserts an object with the default values of the model. Calls ``EditingContext/insert(_:)``.
+    /// In the module `CoreDataSourceActiveRecord`.
     ///
     /// ```swift
     /// let contact = try ContactEntity.create(in: context)
@@ -34,6 +35,7 @@ extension ActiveRecord {
     }
 
     /// Returns the first matching object; nil if no object matches. Calls ``ManagedObjectContext/first(_:where:order:)``.
+    /// In the module `CoreDataSourceActiveRecord`.
     ///
     /// ```swift
     /// let contact = try ContactEntity.first(in: main, where: \.uid == "1")
@@ -48,6 +50,7 @@ extension ActiveRecord {
 
     /// Returns the matching objects. Calls
     /// ``ManagedObjectContext/fetch(_:where:order:limit:offset:)-(_,_,[FetchOrder<Object>],_,_)``.
+    /// In the module `CoreDataSourceActiveRecord`.
     ///
     /// ```swift
     /// let adults = try ContactEntity.all(
@@ -62,6 +65,7 @@ extension ActiveRecord {
     }
 
     /// Returns the number of matching objects. Calls ``ManagedObjectContext/count(_:where:)``.
+    /// In the module `CoreDataSourceActiveRecord`.
     ///
     /// ```swift
     /// let count = try ContactEntity.count(in: main, where: \.age >= 18)
@@ -74,7 +78,7 @@ extension ActiveRecord {
         try context.count(Self.self, where: predicate)
     }
 
-    /// Deletes the matching objects. Calls ``PrivateContext/delete(_:where:)``.
+    /// Deletes the matching objects. Calls ``PrivateContext/delete(_:where:)``. In the module `CoreDataSourceActiveRecord`.
     ///
     /// ```swift
     /// try ContactEntity.removeAll(in: context, where: \.age < 18)
@@ -90,6 +94,7 @@ extension ActiveRecord {
     }
 
     /// Deletes this object, which must belong to the context. Calls ``EditingContext/delete(_:)``.
+    /// In the module `CoreDataSourceActiveRecord`.
     ///
     /// ```swift
     /// try ContactEntity.first(in: context, where: \.uid == "1")?.remove(in: context)

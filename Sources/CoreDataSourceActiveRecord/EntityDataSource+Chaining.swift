@@ -9,7 +9,7 @@ public import CoreDataSource
 /// ```
 extension EntityDataSource {
     /// Runs the work in the private context, and blocks until the written rows are in the store, as ``performAndWait(_:)``
-    /// does.
+    /// does. In the module `CoreDataSourceActiveRecord`.
     ///
     /// ```swift
     /// try contacts.writeSync { context in
@@ -27,7 +27,7 @@ extension EntityDataSource {
     }
 
     /// Runs the work in the private context, blocks until the written rows are in the store, and calls the completion with the
-    /// outcome.
+    /// outcome. In the module `CoreDataSourceActiveRecord`.
     ///
     /// ```swift
     /// contacts.writeSync { context in
@@ -49,6 +49,7 @@ extension EntityDataSource {
     }
 
     /// Returns at once, and runs the work in the private context after the work of all earlier calls.
+    /// In the module `CoreDataSourceActiveRecord`.
     ///
     /// ```swift
     /// contacts.writeAsync { context in
@@ -75,7 +76,7 @@ extension EntityDataSource {
         return self
     }
 
-    /// Runs the closure with the main context at once.
+    /// Runs the closure with the main context at once. In the module `CoreDataSourceActiveRecord`.
     ///
     /// ```swift
     /// try contacts.read { main in print(try ContactEntity.count(in: main)) }
@@ -89,7 +90,7 @@ extension EntityDataSource {
     }
 
     /// Deletes all objects of the entities that this data source owns, in one save. To empty the whole store, call
-    /// ``PersistentContainer/nuke()``.
+    /// ``PersistentContainer/nuke()``. In the module `CoreDataSourceActiveRecord`.
     ///
     /// ```swift
     /// try await contacts.nuke()

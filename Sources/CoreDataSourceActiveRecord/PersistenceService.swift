@@ -3,7 +3,7 @@ public import Foundation
 internal import RowStore
 
 /// A base class that opens the stores of an app. It replaces the `DALService` of the library Skopelos, or a subclass of
-/// `NSPersistentContainer`.
+/// `NSPersistentContainer`. In the module `CoreDataSourceActiveRecord`.
 ///
 /// ```swift
 /// final class Persistence: PersistenceService {

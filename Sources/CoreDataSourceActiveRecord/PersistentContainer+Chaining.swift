@@ -18,6 +18,7 @@ public import CoreDataSource
 ///   block, such as a ``ManagedObjectID``, call ``EntityDataSource/performAndWait(_:)``.
 extension PersistentContainer {
     /// Runs the work in the private context of the data source, and blocks until the written rows are in the store.
+    /// In the module `CoreDataSourceActiveRecord`.
     ///
     /// ```swift
     /// try container.writeSync(in: contacts) { context in
@@ -43,6 +44,7 @@ extension PersistentContainer {
     }
 
     /// Returns at once, and runs the work in the private context of the data source after the work of all earlier calls.
+    /// In the module `CoreDataSourceActiveRecord`.
     ///
     /// ```swift
     /// container.writeAsync(in: contacts) { context in
@@ -65,6 +67,7 @@ extension PersistentContainer {
     }
 
     /// Empties the store with ``reset()``. In contrast to Skopelos, the call does not block.
+    /// In the module `CoreDataSourceActiveRecord`.
     ///
     /// ```swift
     /// try await container.nuke()
@@ -78,6 +81,7 @@ extension PersistentContainer {
     }
 
     /// Calls the handler for every failure of ``failures``, until the container is closed.
+    /// In the module `CoreDataSourceActiveRecord`.
     ///
     /// ```swift
     /// container.handleError { failure in print(failure) }

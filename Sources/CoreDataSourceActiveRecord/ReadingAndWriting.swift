@@ -2,7 +2,7 @@ public import CoreDataSource
 public import ManagedModel
 
 /// The query side of the pattern CQRS (command query responsibility segregation). Code that gets only this type cannot change a
-/// store.
+/// store. In the module `CoreDataSourceActiveRecord`.
 ///
 /// ```swift
 /// @MainActor func report(on contacts: some PersistenceReading) throws {
@@ -12,11 +12,11 @@ public import ManagedModel
 ///
 /// ``PersistentContainer`` and ``PersistenceService`` can also write. ``ReadOnlyContainer`` can only read.
 public protocol PersistenceReading {
-    /// The context that the user interface reads.
+    /// The context that the user interface reads. In the module `CoreDataSourceActiveRecord`.
     @MainActor var main: MainContext { get }
 
     /// Runs the body off the main actor on one consistent state of the store, and returns the result of the body. See
-    /// ``PersistentContainer/read(_:)``.
+    /// ``PersistentContainer/read(_:)``. In the module `CoreDataSourceActiveRecord`.
     ///
     /// ```swift
     /// let count = try await container.read { context in
@@ -30,7 +30,7 @@ public protocol PersistenceReading {
 }
 
 extension PersistenceReading {
-    /// Runs the closure with the main context at once.
+    /// Runs the closure with the main context at once. In the module `CoreDataSourceActiveRecord`.
     ///
     /// ```swift
     /// try container.readSync { main in print(try ContactEntity.count(in: main)) }
@@ -49,6 +49,7 @@ extension PersistenceReading {
 }
 
 /// The command side of the pattern CQRS. A type that conforms to this protocol can also read.
+/// In the module `CoreDataSourceActiveRecord`.
 ///
 /// ```swift
 /// @MainActor func add(
@@ -64,6 +65,7 @@ extension PersistenceReading {
 /// Each write names the data source whose entities it changes.
 public protocol PersistenceWriting: PersistenceReading {
     /// Runs the work in the private context of the data source, and blocks until the written rows are in the store.
+    /// In the module `CoreDataSourceActiveRecord`.
     ///
     /// ```swift
     /// try container.writeSync(in: contacts) { context in
@@ -81,6 +83,7 @@ public protocol PersistenceWriting: PersistenceReading {
     func writeSync(in source: EntityDataSource, _ work: @Sendable (PrivateContext) throws -> Void) throws -> Self
 
     /// Returns at once, and runs the work in the private context of the data source after the work of all earlier calls.
+    /// In the module `CoreDataSourceActiveRecord`.
     ///
     /// ```swift
     /// service.writeAsync(in: contacts) { context in
@@ -129,7 +132,7 @@ extension PersistenceService: @MainActor PersistenceWriting {
     }
 }
 
-/// A container that only reads.
+/// A container that only reads. In the module `CoreDataSourceActiveRecord`.
 ///
 /// ```swift
 /// let archive = try await ReadOnlyContainer(model: .contacts, store: .sqlite(url))

@@ -3,7 +3,7 @@ public import RowStore
 
 extension StoreLocation {
     /// The location of a custom store, such as a file format, a web service, or anything else that keeps rows.
-    /// <doc:WritingAStore> explains how to write a custom store.
+    /// <doc:WritingAStore> explains how to write a custom store. In the module `CoreDataSourceStores`.
     ///
     /// ```swift
     /// let location = StoreLocation.custom(folder.path) { options in
