@@ -66,6 +66,25 @@ struct StoreSnippets {
         }
     }
 
+    @Test func aCounterLosesNoUpdate() async throws {
+        let container = try await PersistentContainer(model: .contacts, store: .sqlite(url, sharing: .processes))
+        let other = try await PersistentContainer(model: .contacts, store: .sqlite(url, sharing: .processes))
+        let sources = try [
+            container.dataSource(ContactDataSource.self), other.dataSource(ContactDataSource.self),
+        ]
+        try await sources[0].add(Contact(uid: "1", name: "Guan Yu"))
+        let age = try #require(try sources[0].fetch(ContactEntity.self).first?.age)
+        for contacts in sources + sources {
+            try await contacts.perform { context in
+                try context.first(ContactEntity.self, where: \.uid == "1")?.age += 1
+            }
+        }
+        let ages = try await other.read { context in try context.fetch(ContactEntity.self).map(\.age) }
+        #expect(ages == [age + 4])
+        try await other.close()
+        try await container.close()
+    }
+
     @Test func processesShareAStore() async throws {
         let container = try await PersistentContainer(model: .contacts, store: .sqlite(url, sharing: .processes))
         let other = try await PersistentContainer(model: .contacts, store: .sqlite(url, sharing: .processes))
