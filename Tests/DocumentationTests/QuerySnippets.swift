@@ -43,6 +43,35 @@ struct QuerySnippets {
         }
     }
 
+    @Test func aPageBeginsAfterTheObjectOfAToken() async throws {
+        try await withContacts { _, contacts in
+            var request = ObjectRequest(ContactEntity.self, order: [.ascending(\.uid)])
+            request.limit = 1
+            let page = try contacts.fetch(request)
+            let token = try page.last.map { try JSONEncoder().encode($0.objectID) }
+            let next = try contacts.fetch(try pageRequest(request, after: try #require(token), contacts))
+            #expect((page + next).map(\.uid) == ["1", "2"])
+            let last = try #require(page.last?.uid)
+            let other = try contacts.fetch(
+                ContactEntity.self, where: \.uid > last, order: [.ascending(\.uid)], limit: 1)
+            #expect(other == next)
+        }
+    }
+
+    private func pageRequest(
+        _ first: ObjectRequest<ContactEntity>, after token: Data, _ contacts: ContactDataSource
+    ) throws -> ObjectRequest<ContactEntity> {
+        var request = first
+        let id = try JSONDecoder().decode(ManagedObjectID.self, from: token)
+        guard let last = try contacts.main.object(ContactEntity.self, id: id) else {
+            throw PageExpired()
+        }
+        request.after = FetchCursor(last)
+        return request
+    }
+
+    private struct PageExpired: Error {}
+
     @Test func predicatesGoAlongRelationships() async throws {
         try await withOath { contacts, _ in
             let brothers: FetchPredicate<ContactEntity> = \.group?.name == "Oath"
