@@ -77,8 +77,10 @@ extension DataSource {
     /// - Returns: The freshness of the scope when the call returns. With `.serveStale`, its ``ScopeFreshness/isLoading`` says
     ///   whether the objects are being loaded.
     /// - Throws: Any error of the closure; `loadTimedOut`; `loadPostponed`; `cursorRepeated` if a page has the cursor of an
-    ///   earlier page; `storeReset` if the store was reset meanwhile; `CancellationError`; the errors of
-    ///   ``apply(_:to:requestedAt:since:deleting:options:)``. Pages that were stored before the error stay.
+    ///   earlier page; `invalidRequest` if the answer is `.notModified`, but the request has neither an entity tag nor a cursor,
+    ///   or if a request for a later page is not answered with a page; `storeReset` if the store was reset meanwhile;
+    ///   `CancellationError`; the errors of ``apply(_:to:requestedAt:since:deleting:options:)``. Pages that were stored before
+    ///   the error stay.
     @discardableResult
     public nonisolated func load<Object: ManagedObject>(
         _ scope: SyncScope<Object>, maxAge: Duration, whenStale: StalePolicy = .wait,

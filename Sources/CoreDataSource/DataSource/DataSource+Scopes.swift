@@ -40,10 +40,11 @@ extension DataSource {
     /// - Throws: The errors of a sync; `storeReset` if the store was reset since the freshness; `scopeChanged` if another
     ///   answer was stored since the freshness, or if the answer is `.notModified`, but the store no longer has the entity tag
     ///   of the request; `valueTooLarge` if the entity tag, the cursor or the predicate has more than 64 KB, or the name more
-    ///   than 1 KB; `invalidRequest` if the time of the request is not finite; `unsupportedQuery` if only Foundation can
-    ///   evaluate the predicate; `scopeAlreadyUsed`; `entityNotOwned`; `validationFailed` for the character U+0000 in the name,
-    ///   the predicate, the tag or the cursor; `scopesNotKept` for a custom store, and for a store on a server that was made by
-    ///   an earlier release, and was not opened by its owner since. If the call throws, it changes nothing.
+    ///   than 1 KB; `invalidRequest` if the time of the request is not finite, or if the answer is `.notModified`, but the
+    ///   freshness has neither an entity tag nor a cursor; `unsupportedQuery` if only Foundation can evaluate the predicate;
+    ///   `scopeAlreadyUsed`; `entityNotOwned`; `validationFailed` for the character U+0000 in the name, the predicate, the tag
+    ///   or the cursor; `scopesNotKept` for a custom store, and for a store on a server that was made by an earlier release,
+    ///   and was not opened by its owner since. If the call throws, it changes nothing.
     @discardableResult
     public nonisolated func apply<Object: ManagedObject>(
         _ answer: ServerAnswer<Value>, to scope: SyncScope<Object>, requestedAt: Date,
@@ -192,12 +193,15 @@ extension DataSource {
     ///
     /// - Parameters:
     ///   - version: The ``ScopeFreshness/version`` from which the request has taken its entity tag; nil for the current version.
-    ///   - hadTag: Whether the request had an entity tag or a cursor, for the message of an error.
+    ///   - hadTag: Whether the request had an entity tag or a cursor. Without one, no request can have this answer.
+    /// - Throws: `invalidRequest` if the request had no tag: a new request would get the same answer, so this is no `scopeChanged`;
+    ///   `scopeChanged` if the tag is gone; errors of the store.
     @discardableResult
     nonisolated func confirm<Object: ManagedObject>(
         _ writing: ScopeWriting<Object>, since version: Int64?, hadTag: Bool
     ) async throws -> SyncReport {
         let (scope, root) = (writing.scope, tier.stack.root)
+        if !hadTag { throw DataSourceError(notModifiedWithoutTag: scope.name) }
         let change = tier.change(scope, requestedAt: writing.requestedAt, .notModified(since: 0))
         defer { root.scopes.endWriting(change.name, change.number) }
         let kind: HistoryKind = scope.eviction == nil ? .local : .eviction
@@ -207,7 +211,7 @@ extension DataSource {
             // missed.
             let hasPendingDeletions = root.hasPendingDeletions(of: Object.entityName)
             guard let stored = try tier.stored(scope), stored.hasTag, version ?? stored.version == stored.version
-            else { throw DataSourceError(tagGone: scope.name, hadTag) }
+            else { throw DataSourceError(tagGone: scope.name) }
             // The list is unchanged at the time of this request, so no answer to an older request may change it.
             if stored.isComplete {
                 context.answered?.list = try context.completeList(of: scope, [])
@@ -220,7 +224,7 @@ extension DataSource {
             if report.evicted > 0 {
                 // A commit can leave out the answer, but not the evictions of the same save. So if a pending deletion may
                 // drop the tag, refuse the whole save now.
-                if hasPendingDeletions { throw DataSourceError(tagGone: scope.name, hadTag) }
+                if hasPendingDeletions { throw DataSourceError(tagGone: scope.name) }
                 change.event = .loaded(entityTag: nil, cursor: nil, isComplete: stored.isComplete)
                 root.scopes.beginWriting(change.name, change.number)
             }
@@ -234,7 +238,7 @@ extension DataSource {
         // answer.
         guard let stored = try await tier.readStored(scope), stored.hasTag,
             stored.answer == change.number || stored.requestedAt.map({ $0 >= writing.requestedAt }) == true
-        else { throw DataSourceError(tagGone: scope.name, hadTag) }
+        else { throw DataSourceError(tagGone: scope.name) }
         return report
     }
 }
@@ -286,14 +290,17 @@ extension PrivateContext {
 }
 
 extension DataSourceError {
-    fileprivate init(tagGone name: String, _ hadTag: Bool) {
-        let answer = "The server has answered that the list of the scope \"\(name)\" is not modified, but "
+    fileprivate init(tagGone name: String) {
         self.init(
             .scopeChanged,
-            answer
-                + (hadTag
-                    ? "the store no longer has the entity tag of the request: the tag was dropped, for example by a deletion, or replaced. Request the list without an entity tag."
-                    : "the request had no entity tag and no cursor. Answer such a request with the list.")
+            "The server has answered that the list of the scope \"\(name)\" is not modified, but the store no longer has the entity tag of the request: the tag was dropped, for example by a deletion, or replaced. Request the list without an entity tag."
+        )
+    }
+
+    fileprivate init(notModifiedWithoutTag name: String) {
+        self.init(
+            .invalidRequest,
+            "The server has answered that the list of the scope \"\(name)\" is not modified, but the request had no entity tag and no cursor. Answer such a request with the list."
         )
     }
 }

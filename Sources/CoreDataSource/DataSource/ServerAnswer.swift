@@ -11,7 +11,8 @@ public enum ServerAnswer<Value: Sendable>: Sendable {
     /// the objects that were in scope before the first page and are on no page. A list in pages has no entity tag: the next load
     /// requests the first page without one. A list has at most 10,000 pages.
     case page([Value], next: String?)
-    /// The list has not changed since the server sent the entity tag that the request has.
+    /// The list has not changed since the server sent the entity tag or the cursor that the request has. If the request has
+    /// neither, a load with this answer throws `invalidRequest`, and makes no further request.
     case notModified
     /// The server no longer has the list. All objects in scope are deleted.
     case gone

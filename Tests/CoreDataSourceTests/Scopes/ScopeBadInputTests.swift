@@ -23,16 +23,53 @@ struct ScopeBadInputTests {
     @Test func anAnswerToARequestWithoutATagMustBeAList() async throws {
         try await withScopes { contacts, place in
             let scope = SyncScope<ContactEntity>("untagged")
-            let applied = await expectError(.scopeChanged) {
+            let applied = await expectError(.invalidRequest) {
                 try await contacts.apply(
                     .notModified, to: scope, requestedAt: place.clock.value, since: contacts.freshness(of: scope))
             }
-            let loaded = await expectError(.scopeChanged) {
-                try await contacts.load(scope, maxAge: .zero) { _ in .notModified }
+            let requests = Shared(0)
+            let loaded = await expectError(.invalidRequest) {
+                try await contacts.load(scope, maxAge: .zero) { _ in
+                    requests.update { $0 += 1 }
+                    return .notModified
+                }
             }
+            // The server would give the same answer to another request.
+            #expect(requests.value == 1)
+            let found = try contacts.freshness(of: scope)
+            #expect(found.requestedAt == nil && found.failureCount == 1 && found.lastFailure == "invalidRequest")
             for error in [applied, loaded] {
                 #expect(error?.message.contains("the request had no entity tag") == true)
             }
+        }
+    }
+
+    /// A list in pages has no entity tag. The cursor of a part is no cursor of the whole list.
+    @Test(arguments: ScopeStoreKind.allCases)
+    func aListInPagesIsNeverNotModified(_ kind: ScopeStoreKind) async throws {
+        try await withScopes(kind) { contacts, place in
+            let load = { @Sendable () async throws -> [ScopeRequest] in
+                let requests = Shared<[ScopeRequest]>([])
+                await expectError(.invalidRequest) {
+                    try await contacts.load(.contacts, maxAge: .zero) { request in
+                        requests.update { $0.append(request) }
+                        return .notModified
+                    }
+                }
+                return requests.value
+            }
+            try await contacts.apply(
+                .page(contactList(0..<2), next: "2"), to: .contacts, requestedAt: place.clock.value)
+            #expect(try await load() == [ScopeRequest()])
+            let part = try contacts.freshness(of: .contacts)
+            #expect(!part.isComplete && part.failureCount == 1)
+            try await contacts.load(.contacts, maxAge: .zero) { request in
+                request.page == 0 ? .page(contactList(0..<2), next: "2") : .page(contactList(2..<3), next: nil)
+            }
+            #expect(try await load() == [ScopeRequest()])
+            let whole = try contacts.freshness(of: .contacts)
+            #expect(whole.isComplete && whole.failureCount == 1)
+            #expect(try contacts.uids() == ["uid-0", "uid-1", "uid-2"])
         }
     }
 

@@ -80,14 +80,18 @@ struct ScopeOverlapTests {
     }
 
     @Test func aServerThatNeverFitsIsAskedThreeTimes() async throws {
-        try await withScopes { contacts, _ in
+        try await withScopes { contacts, place in
             let count = Shared(0)
             await expectError(.scopeChanged) {
                 try await contacts.load(.contacts, maxAge: .zero) { _ in
                     count.update { $0 += 1 }
-                    return .notModified
+                    // The app stores another answer during each request.
+                    try await contacts.apply(
+                        .list(contactList(0..<1)), to: .contacts, requestedAt: place.clock.value)
+                    return .list(contactList(0..<2))
                 }
             }
+            #expect(try contacts.uids() == ["uid-0"])
             let found = try contacts.freshness(of: .contacts)
             #expect(count.value == 3 && found.lastFailure == "scopeChanged")
         }
