@@ -323,10 +323,12 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
     /// Sends a request with the app's closure, and waits at most `timeLimit` for the answer.
     private func limited(_ next: ScopeRequest) async throws -> ServerAnswer<Value> {
         tier.loads.willRequest(key)
-        return try await LoadRace.limited(
-            to: timeLimit, "a request for the scope \"\(scope.name)\"", of: Object.entityName, scheduling
-        ) { [request] in
-            try await request(next)
+        return try await AnsweredRequest.asking {
+            try await LoadRace.limited(
+                to: timeLimit, "a request for the scope \"\(scope.name)\"", of: Object.entityName, scheduling
+            ) { [request] in
+                try await request(next)
+            }
         }
     }
 

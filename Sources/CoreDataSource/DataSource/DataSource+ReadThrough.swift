@@ -115,11 +115,13 @@ extension DataSource {
                 defer { root.requests.end(request) }
                 try root.requests.recordLastAnswer(&request, in: root.store)
                 self.tier.loads.willRequest(work)
-                let value = try await LoadRace.limited(
-                    to: timeLimit, "an object of \(Result.Object.entityName)", of: Result.Object.entityName,
-                    root.scheduling
-                ) {
-                    try await load(key)
+                let value = try await AnsweredRequest.asking {
+                    try await LoadRace.limited(
+                        to: timeLimit, "an object of \(Result.Object.entityName)", of: Result.Object.entityName,
+                        root.scheduling
+                    ) {
+                        try await load(key)
+                    }
                 }
                 if let value { try await self.store(value, request, generation) }
             }

@@ -2,64 +2,6 @@ internal import Foundation
 internal import RowStore
 internal import Synchronization
 
-/// A request whose answer a batch stores. A load of pages counts as one request.
-struct AnsweredRequest: Sendable {
-    /// The number of the request in ``RunningRequests``; nil for an answer that the app passes to `apply`, without a load.
-    let number: Int64?
-    let requestedAt: Date
-    /// The name of the scope; empty for an object without a scope.
-    let scope: String
-    /// Whether the load makes another request if this answer is refused.
-    var canRequestAgain = true
-    /// The largest number of requests of a load.
-    private static let attempts = 3
-    /// The answer, if it is a complete list; nil for other answers.
-    var list: CompleteList?
-    /// The objects that the answer has changed. Hooks may change others. Nil if no data source completes the save.
-    var changedBeforeHooks: Set<LinkEnd>?
-    /// The objects that the answer and the delete rules had deleted before the first hook. Nil if no data source completes the save.
-    var deletedBeforeHooks: Set<LinkEnd>?
-    /// The objects whose links in other rows the work of the answer has read or set. So the answer has these links, even if it
-    /// changes none of them. Nil if no other request was running when the work began.
-    var usedLinks: Set<LinkOwner>?
-    /// Whether the answer is stored in the context, and only hooks and rules of the model follow.
-    var isWorkDone = false
-    /// The longest time by which the request of another member's list may be older than a request during which the list is stored.
-    static let longestOverlap: TimeInterval = 3_600
-    /// The position of the last answer that another member had stored when this request began. See
-    /// ``RequestReader/lastAnswerPosition()``. Earlier answers do not count as later, even if the clock of their member is ahead.
-    var lastAnswerPosition: Int64 = 0
-    /// The number of the answer: for a scope, the ``ScopeChange/number`` that the store keeps with the answer. Each page of a list
-    /// has a number of its own; 0 before the answer.
-    var answer: Int64 = 0
-
-    /// Records that the work of the answer reads or sets a relationship of an object.
-    mutating func use(_ relationship: RelationshipLayout, of object: LinkEnd, _ layout: EntityLayout) {
-        if usedLinks == nil || isWorkDone { return }
-        var storages = relationship.linkStorages
-        // The column has a constraint if the relationship is one-to-one.
-        if case .column(let column) = relationship.storage, layout.constraint(onColumn: column.key) != nil {
-            storages.append(object.entity)
-        }
-        for storage in storages { usedLinks?.insert(LinkOwner(storage: storage, object: object)) }
-    }
-
-    /// Makes a request, and makes it again if its answer is refused because another answer has changed the same rows meanwhile.
-    ///
-    /// - Parameter request: Makes one request, and stores its answer. Gets ``canRequestAgain``.
-    /// - Throws: Errors of the closure; `scopeChanged` after the last request.
-    static func repeating(_ request: (_ canRequestAgain: Bool) async throws -> Void) async throws {
-        for _ in 1..<attempts {
-            do {
-                return try await request(true)
-            } catch let error as DataSourceError where error.code == .scopeChanged {
-                continue
-            }
-        }
-        try await request(false)
-    }
-}
-
 /// A complete list that an answer has stored: all objects of its entities that match its predicate on the server. A stored row
 /// that also matches, but is not in the list, counts as missing in the list.
 struct CompleteList: Sendable {

@@ -97,6 +97,34 @@ struct ScopeOverlapTests {
         }
     }
 
+    /// The load knows only its own answers to be outdated. Here, the app has stored an answer without a request.
+    @Test func aClosureThatThrowsScopeChangedIsCalledOnce() async throws {
+        try await withScopes { contacts, place in
+            let (count, other) = (Shared(0), SyncScope<ContactEntity>("other"))
+            // No list of this scope is stored, so the store does not have the tag of any request.
+            let confirm = { @Sendable () async throws in
+                count.update { $0 += 1 }
+                try await contacts.apply(.notModified, to: other, requestedAt: place.clock.value)
+            }
+            await expectError(.scopeChanged) {
+                try await contacts.load(.contacts, maxAge: .zero) { _ in
+                    try await confirm()
+                    return .list(contactList(0..<2))
+                }
+            }
+            #expect(count.value == 1)
+            await expectError(.scopeChanged) {
+                try await contacts.value(where: \.uid, equals: "uid-0", as: ContactValue.self) { _ in
+                    try await confirm()
+                    return nil
+                }
+            }
+            #expect(count.value == 2)
+            let uids = try contacts.uids()
+            #expect(uids.isEmpty)
+        }
+    }
+
     @Test(arguments: ScopeStoreKind.allCases)
     func aResetDuringARequestDropsItsAnswer(_ kind: ScopeStoreKind) async throws {
         try await withScopes(kind) { contacts, _ in
