@@ -25,6 +25,16 @@ enum NextRelease {
     static let model = ManagedObjectModel("Notes") { Note.self }
 }
 
+/// The class as a later release has it, which renames the property again.
+private enum LaterRelease {
+    @StoredEntity("Note") final class Note: ManagedObject {
+        @Stored(renamedFrom: "text") var content: String = ""
+        var isPinned: Bool = false
+    }
+
+    static let model = ManagedObjectModel("Notes") { Note.self }
+}
+
 /// The test of a migration that an article shows.
 struct MigrationTestSnippets {
     @MainActor @Test func theNextReleaseKeepsTheNotes() async throws {
@@ -50,6 +60,23 @@ struct MigrationTestSnippets {
         #expect(notes.map(\.body) == ["Buy milk"])
         #expect(notes.map(\.isPinned) == [false])
         try await next.close()
+    }
+
+    @MainActor @Test(arguments: [false, true])
+    func theFirstNameStaysInAllLaterReleases(_ opensTheNextReleaseFirst: Bool) async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(component: UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let url = folder.appending(component: "notes")
+        let last = try await PersistentContainer(model: LastRelease.model, store: .sqlite(url))
+        try await last.dataSource(LastRelease.Notes.self).perform { context in
+            try context.insert(LastRelease.Note.self).text = "Buy milk"
+        }
+        try await last.close()
+        if opensTheNextReleaseFirst { try await openWithoutLoss(NextRelease.model, url)?.close() }
+        let later = try #require(try await openWithoutLoss(LaterRelease.model, url))
+        #expect(try later.main.fetch(LaterRelease.Note.self).map(\.content) == ["Buy milk"])
+        try await later.close()
     }
 
     @MainActor @Test func theLastReleaseRefusesTheStoreOfTheNextOne() async throws {

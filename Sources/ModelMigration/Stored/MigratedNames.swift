@@ -2,7 +2,7 @@ package import ManagedModel
 
 /// The names that the entities and properties of a model have after a migration to another model. A migration matches them in the
 /// same way.
-package struct MigratedNames: Sendable {
+package struct MigratedNames: Sendable, Equatable {
     private var entities: [String: String] = [:]
     /// The outer keys are the old names of entities.
     private var properties: [String: [String: String]] = [:]

@@ -45,10 +45,27 @@ package struct RenamingIdentifiers: Sendable, Hashable {
     /// Returns the elements of a model that no longer have their identifier from this list, for example `Contact.town
     /// (from city)`. A migration of a store that is older than the renaming loses the values of these elements, unless
     /// the bundle still has the earlier versions.
-    package func droppedIdentifiers(in model: ManagedObjectModel) -> [String] {
-        let present = Set(RenamingIdentifiers(of: model).lines)
+    ///
+    /// - Parameter earlier: The identifiers of earlier models. An identifier is not lost if the element now has the identifier
+    ///   that an earlier element of the lost name had: both identifiers lead to the same element.
+    package func droppedIdentifiers(
+        in model: ManagedObjectModel, since earlier: [RenamingIdentifiers] = []
+    ) -> [String] {
+        let new = RenamingIdentifiers(of: model)
+        let present = Set(new.lines)
         let side = MigrationSide(model)
-        return lines.filter { !present.contains($0) }.compactMap { Renaming($0) }.filter { $0.isElement(of: side) }
+        let current = new.lines.compactMap { Renaming($0) }
+        let known = earlier.flatMap(\.lines).compactMap { Renaming($0) }
+        return lines.filter { !present.contains($0) }.compactMap { Renaming($0) }
+            .filter { lost in
+                lost.isElement(of: side)
+                    && !current.contains { new in
+                        new.kind == lost.kind && new.path == lost.path
+                            && known.contains {
+                                $0.kind == lost.kind && $0.path == lost.oldPath && $0.identifier == new.identifier
+                            }
+                    }
+            }
             .map { "\($0.entity)\($0.name.isEmpty ? "" : "." + $0.name) (from \($0.identifier))" }
     }
 
@@ -79,6 +96,12 @@ private struct Renaming {
         let isKnown = kind == "entity" ? names.isEmpty : ["attribute", "relationship"].contains(kind) && !names.isEmpty
         guard isKnown, !identifier.isEmpty, words.isAtEnd else { return nil }
     }
+
+    /// The names of the entity and of the element.
+    var path: [String] { kind == "entity" ? [entity] : [entity, name] }
+
+    /// The ``path`` with the old name of the element.
+    var oldPath: [String] { kind == "entity" ? [identifier] : [entity, identifier] }
 
     /// Returns whether the model still has the renamed element.
     func isElement(of side: MigrationSide) -> Bool {

@@ -1,6 +1,6 @@
 internal import Foundation
 package import ManagedModel
-internal import ModelMigration
+package import ModelMigration
 
 /// The versions of a model in a lock file, including versions that were edited in place and are no longer in a bundle.
 struct LockedVersions {
@@ -96,9 +96,29 @@ extension LockedModel {
     /// - Parameter model: The later model. Its ``ManagedObjectModel/earlierVersions`` are not used.
     package func earlierVersions(neededBy model: ManagedObjectModel) -> [EarlierVersion] {
         var follower = model
-        // Models that another release wrote end the chain, because this release cannot read them.
-        follower.follow(history.lazy.map(\.model).prefix { $0 != nil }.compactMap(\.self).reversed())
+        follower.follow(readableHistory)
         return follower.earlierVersions
+    }
+
+    /// Returns the renaming identifiers with which a later model needs no names of earlier versions; nil if identifiers are
+    /// not enough.
+    ///
+    /// - Parameter model: The later model. Its ``ManagedObjectModel/earlierVersions`` are not used.
+    package func identifiers(neededBy model: ManagedObjectModel) -> [NeededIdentifier]? {
+        model.identifiers(replacingNamesOf: readableHistory)
+    }
+
+    /// The elements of a later model that no longer have their identifier.
+    ///
+    /// - Parameter model: The later model.
+    package func droppedIdentifiers(in model: ManagedObjectModel) -> [String] {
+        renamingIdentifiers.droppedIdentifiers(in: model, since: earlier.map(\.renamingIdentifiers))
+    }
+
+    /// The models of the history, oldest first. Models that another release wrote end the chain, because this release cannot
+    /// read them.
+    private var readableHistory: [ManagedObjectModel] {
+        history.lazy.map(\.model).prefix { $0 != nil }.compactMap(\.self).reversed()
     }
 }
 

@@ -49,7 +49,7 @@ struct Finding {
         hasNewIdentifiers = locked.renamingIdentifiers != RenamingIdentifiers(of: model)
         let advice =
             argument.isSwift ? "pass its old name in earlierVersions:" : "keep the earlier versions in the bundle"
-        warnings = locked.renamingIdentifiers.droppedIdentifiers(in: model).map {
+        warnings = locked.droppedIdentifiers(in: model).map {
             "\($0) has lost its renaming identifier: if a store from before the renaming is migrated, these values are lost. Keep the identifier, or \(advice)."
         }
         if argument.isSwift { warnings += Finding.missingVersions(in: model, locked) }
@@ -69,6 +69,12 @@ struct Finding {
             }
         }
         if isKnown { return [] }
+        if let identifiers = locked.identifiers(neededBy: model) {
+            let list = identifiers.map { "renamedFrom: \"\($0.identifier)\" for \($0)" }
+            return [
+                "if a store of an earlier version is migrated, values are lost, because a renaming identifier must be the first name in all later versions. Write \(list.joined(separator: ", "))."
+            ]
+        }
         return [
             "if a store of an earlier version is migrated, values are lost or get into other properties, because a name was used again. Pass the earlier names to \(model.name): \(ModelSourceWriter.argument(for: needed))"
         ]
