@@ -15,8 +15,13 @@ public import CoreDataSource
 /// ```
 ///
 /// Each check uses its own stores in memory. Objects are compared by their attributes, and by the attributes of the
-/// objects that they are linked to. Transient attributes, IDs and attributes derived from `now()` are ignored. The
-/// contract works with any test framework.
+/// objects that they are linked to. Transient attributes, derived attributes and IDs are ignored. The contract works with
+/// any test framework.
+///
+/// Values can link to each other, as a reply links to its message. If the values are added one by one, the object of a later
+/// value does not exist yet, so a hook leaves the link nil. In this case, the contract adds the values one by one a second
+/// time, and only then compares the objects. Set such links in `link(_:from:in:)` of a `KeyedDataSource`: the library calls
+/// this hook each time that a value is added.
 ///
 /// **Isolation**: none. The data sources are created on the main actor, so the main actor must not be blocked.
 public struct DataSourceContract<Value: Sendable, Source: DataSource<Value>, Object: ManagedObject>: Sendable {
@@ -73,8 +78,8 @@ public struct DataSourceContract<Value: Sendable, Source: DataSource<Value>, Obj
     /// for violation in try await contract.violations() { print(violation) }
     /// ```
     ///
-    /// - Complexity: `onAdd` gets each element of `values` about 16 times, and at most 2 more times for each element of
-    ///   `refused`.
+    /// - Complexity: `onAdd` gets each element of `values` about 16 times, once more if values link to later values, and at most
+    ///   2 more times for each element of `refused`.
     /// - Throws: Any error from preparing the first store or from adding the values to that store, because without
     ///   objects no rule can be checked. `CancellationError` if the task is canceled.
     /// - Returns: The broken rules; empty if the data source keeps all rules.

@@ -19,7 +19,8 @@ public struct DataSourceRule: RawRepresentable, Sendable, Hashable, CustomString
     public static let deleting = DataSourceRule(rawValue: "deleting")
     /// Syncing the same list again writes nothing.
     public static let syncing = DataSourceRule(rawValue: "syncing")
-    /// The result depends neither on the order of the values nor on the size of the batches.
+    /// The result depends neither on the order of the values nor on the size of the batches. A link to the object of a later
+    /// value may be missing until its value is added again.
     public static let order = DataSourceRule(rawValue: "order")
     /// A batch that throws changes neither the store nor the data source.
     public static let throwing = DataSourceRule(rawValue: "throwing")

@@ -5,6 +5,8 @@ internal import RowStore
 /// The contents of a store without IDs: for each entity, the number of objects with each content.
 struct StoredContents: Sendable {
     private var objects: [String: [String: Int]] = [:]
+    /// The number of links of each relationship whose links the rows store.
+    private var linkCounts: [String: Int] = [:]
     private let model: ManagedObjectModel
 
     init(_ container: PersistentContainer) async throws {
@@ -21,47 +23,37 @@ struct StoredContents: Sendable {
         let attributes = Dictionary(
             uniqueKeysWithValues: rows.map { ($0.stored.key, Self.attributes($0.stored, $0.entity)) })
         for (entity, stored) in rows {
-            let content = ([attributes[stored.key] ?? ""] + Self.links(stored, entity, attributes))
+            let links = Self.links(stored, entity, attributes)
+            let content = ([attributes[stored.key] ?? ""] + links.map { "\($0.name) (\($0.object))" })
                 .joined(separator: ", ")
             let name = entity.links.map { "link of \($0.entity).\($0.name)" } ?? entity.name
             objects[name, default: [:]][content, default: 0] += 1
+            for link in links { linkCounts["\(name).\(link.name)", default: 0] += 1 }
         }
     }
 
+    /// Derived attributes are left out: they follow from other values, or from the time of the save.
     private static func attributes(_ stored: StoredRow, _ entity: EntityLayout) -> String {
-        entity.storedColumns.filter { entity.columns[$0].attribute != nil }
-            .map { column in
-                let value = stored.row.value(column, entity.columns[column].storage)
-                let isTime = value != .null && isTimestamp(entity.columns[column].attribute, entity)
-                return "\(entity.columns[column].name) \(isTime ? "a time" : text(value))"
+        entity.storedColumns.compactMap { column in
+            guard let attribute = entity.columns[column].attribute, attribute.derivationExpression == nil else {
+                return nil
             }
-            .joined(separator: ", ")
-    }
-
-    /// Whether a value is the time of a save or a copy of that time. Such a value differs between stores.
-    private static func isTimestamp(
-        _ attribute: AttributeDescription?, _ entity: EntityLayout, after steps: Int = 0
-    ) -> Bool {
-        switch attribute?.derivationExpression.flatMap({ DerivationExpression($0) }) {
-        case .now: return true
-        case .path(let path) where steps < entity.columns.count:
-            let source = entity.column(named: path.joined(separator: "."))
-            return isTimestamp(source.flatMap { entity.columns[$0].attribute }, entity, after: steps + 1)
-        default: return false
+            return "\(entity.columns[column].name) \(text(stored.row.value(column, entity.columns[column].storage)))"
         }
+        .joined(separator: ", ")
     }
 
-    /// The attributes of the objects that a row links to.
+    /// The names of a row's links, each with the attributes of the object that it leads to.
     private static func links(
         _ stored: StoredRow, _ entity: EntityLayout, _ attributes: [Int64: String]
-    ) -> [String] {
+    ) -> [(name: String, object: String)] {
         entity.storedColumns.filter { entity.columns[$0].attribute == nil }.compactMap { column in
             // Leave out the columns with entity indexes, because the column with the key already determines the object.
             let name = entity.columns[column].name
             guard entity.relationship(named: name) != nil || name == LinkNames.source || name == LinkNames.destination,
                 case .integer(let key) = stored.row.value(column, .integer)
             else { return nil }
-            return "\(name) (\(attributes[key] ?? "nothing"))"
+            return (name, attributes[key] ?? "nothing")
         }
     }
 
@@ -82,6 +74,11 @@ struct StoredContents: Sendable {
     }
 
     func isEmpty<Object: ManagedObject>(of type: Object.Type) -> Bool { count(of: type) == 0 }
+
+    /// Whether a relationship has fewer links than in the other store.
+    func lacksLinks(of other: StoredContents) -> Bool {
+        other.linkCounts.contains { $0.value > linkCounts[$0.key] ?? 0 }
+    }
 
     /// Returns the difference in the first entity with different contents, as a sentence; nil if all contents are equal.
     func difference(from expected: StoredContents) -> String? {
