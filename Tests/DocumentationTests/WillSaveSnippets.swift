@@ -33,7 +33,7 @@ private class MemberSource: DataSource<Contact>, SaveCompleting {
         _ changes: PendingChanges, in context: PrivateContext
     ) throws {
         for change in try changes.of(ContactEntity.self)
-        where change.kind != .deleted {
+        where change.kind != .delete {
             change.object.initial = String(change.object.name.prefix(1))
         }
         for group in try changes.owners(of: \GroupEntity.members) {
@@ -56,14 +56,14 @@ private final class NotedSource: MemberSource {
             return
         }
         for change in try changes.of(ContactEntity.self) {
-            guard change.kind == .updated, change.changes(\.name) else { continue }
+            guard change.kind == .update, change.changes(\.name) else { continue }
             change.object.note = change.previous(\.name).map { "once \($0)" }
         }
         let renamed = try changes.of(ContactEntity.self)
             .filter { $0.changes(\.name) }
         #expect(renamed.count <= 17_000)
         for change in try changes.of(ContactEntity.self)
-        where change.kind == .deleted {
+        where change.kind == .delete {
             print("\(change.object.name) goes")
         }
     }

@@ -1,4 +1,4 @@
-/// The names that ``PendingChanges`` has for the kinds of changes.
+/// The names that reports have for the kinds of changes.
 extension SavedChange.Kind {
     /// Unavailable. The kind has another name.
     @available(*, unavailable, renamed: "insert")

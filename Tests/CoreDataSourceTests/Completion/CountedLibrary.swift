@@ -26,7 +26,7 @@ final class CountedShelves: ShelfSource, SaveCompleting {
     nonisolated func willSave(_ changes: PendingChanges, in context: PrivateContext) throws {
         try saboteur.check()
         var shelves = try changes.owners(of: \Rack.books)
-        for change in try changes.of(Volume.self) where change.kind != .deleted && change.changes(\.isRead) {
+        for change in try changes.of(Volume.self) where change.kind != .delete && change.changes(\.isRead) {
             if let shelf = change.object.shelf { shelves.append(shelf) }
         }
         for shelf in shelves {
@@ -53,7 +53,7 @@ final class CountedLoans: LoanSource, SaveCompleting {
 
     nonisolated func willSave(_ changes: PendingChanges, in context: PrivateContext) throws {
         try saboteur.check()
-        for change in try changes.of(Loan.self) where change.kind != .deleted {
+        for change in try changes.of(Loan.self) where change.kind != .delete {
             let loan = change.object
             if loan.book == nil, loan.key.hasPrefix("wants") {
                 loan.book = try context.first(Volume.self, order: [.ascending(\.key)])
@@ -62,7 +62,7 @@ final class CountedLoans: LoanSource, SaveCompleting {
             if loan.day == nil { loan.day = try context.findOrInsert(Day.self, where: \.key, equals: "some day") }
         }
         // The batch may have given a new day to a loan, and then another day.
-        let newDays = try changes.of(Day.self).filter { $0.kind == .inserted }.map(\.object)
+        let newDays = try changes.of(Day.self).filter { $0.kind == .insert }.map(\.object)
         for day in Set(try changes.owners(of: \Day.loans) + newDays) {
             day.loanCount = Int64(day.loans.count)
             if day.loans.isEmpty { context.delete(day) }
@@ -77,7 +77,7 @@ final class CountedNodes: NodeSource, SaveCompleting {
     nonisolated func willSave(_ changes: PendingChanges, in context: PrivateContext) throws {
         try saboteur.check()
         let parents = try changes.owners(of: \Node.children)
-        let nodes = try changes.of(Node.self).filter { $0.kind != .deleted }.map(\.object)
+        let nodes = try changes.of(Node.self).filter { $0.kind != .delete }.map(\.object)
         for parent in parents { parent.childCount = Int64(parent.children.count) }
         for start in parents + nodes {
             var next: Node? = start

@@ -49,16 +49,16 @@ final class HookScript: Sendable {
         let byKey = Dictionary(uniqueKeysWithValues: contacts.map { ($0.object.objectID, $0) })
         let got = try changes.of(ManagedObject.self).map { change -> String in
             let key = (change.object as? ContactEntity)?.uid ?? (change.object as? GroupEntity)?.gid ?? "?"
-            let names = change.properties.filter { change.kind == .updated || !HookScript.hasDefault.contains($0) }
+            let names = change.properties.filter { change.kind == .update || !HookScript.hasDefault.contains($0) }
             var text = "\(change.kind) \(key) \(names.joined(separator: " "))"
-            if let contact = byKey[change.object.objectID], contact.kind != .inserted {
+            if let contact = byKey[change.object.objectID], contact.kind != .insert {
                 let was = (contact.previous(\.name) ?? "?", contact.previous(\.group)?.gid ?? "nothing")
                 text += ", was \(was.0) in \(was.1)"
             }
             return text
         }
         calls.withLock { $0.append(got) }
-        let gone = contacts.filter { $0.kind == .deleted }.map(\.object.name)
+        let gone = contacts.filter { $0.kind == .delete }.map(\.object.name)
         lastNames.withLock { $0 += gone }
         let hook = hook.withLock { $0 }
         try hook(changes, context)

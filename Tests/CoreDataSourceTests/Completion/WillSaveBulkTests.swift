@@ -83,10 +83,10 @@ struct WillSaveBulkTests {
             try await source.add((0..<Self.count).map { Member("\($0)", "a") })
             source.script.set { changes, _ in
                 let changed = try changes.of(ContactEntity.self)
-                let updated = changed.filter { $0.kind == .updated }
+                let updated = changed.filter { $0.kind == .update }
                 let names = Set(updated.flatMap(\.properties)).sorted().joined(separator: " ")
                 if !updated.isEmpty { source.note("update \(names), \(updated.count) rows") }
-                let deletedCount = changed.count { $0.kind == .deleted }
+                let deletedCount = changed.count { $0.kind == .delete }
                 if deletedCount > 0 { source.note("deletion, \(deletedCount) rows") }
             }
             _ = source.takeLines()
@@ -140,10 +140,10 @@ struct WillSaveBulkTests {
             let uids = (0..<rows).map { "\($0)" }
             source.script.set { changes, context in
                 let changed = try changes.of(ContactEntity.self)
-                if changed.contains(where: { $0.kind == .inserted }) { return }
+                if changed.contains(where: { $0.kind == .insert }) { return }
                 source.note("told \(changed.count)")
                 source.note("read \(try context.count(ContactEntity.self, where: \.note == "new"))")
-                if changed.first?.kind != .deleted {
+                if changed.first?.kind != .delete {
                     let contact = try context.insert(ContactEntity.self)
                     (contact.uid, contact.name) = ("made by the hook", "name")
                 }

@@ -38,7 +38,7 @@ struct WillSaveOthersTests {
             let shelves = try container.dataSource(ScriptedShelves.self)
             try await fill(shelves, try container.dataSource(CountedLoans.self), container)
             shelves.script.set { changes, context in
-                guard try changes.of(Rack.self).contains(where: { $0.kind == .inserted }) else { return }
+                guard try changes.of(Rack.self).contains(where: { $0.kind == .insert }) else { return }
                 try context.delete(Volume.self, where: \.key == "a")
                 #expect(try context.fetch(Loan.self).map(\.key) == ["m"])
                 #expect(try context.fetch(Node.self).map { $0.book?.key } == [nil])
@@ -61,7 +61,7 @@ struct WillSaveOthersTests {
                 (hold.key, hold.book) = ("h", try shelves.first(Volume.self, where: \.key, equals: "a"))
             }
             shelves.script.set { changes, context in
-                guard try changes.of(Rack.self).contains(where: { $0.kind == .inserted }) else { return }
+                guard try changes.of(Rack.self).contains(where: { $0.kind == .insert }) else { return }
                 try context.delete(Volume.self, where: \.key == "a")
                 _ = try context.count(Loan.self)
             }
@@ -131,7 +131,7 @@ struct WillSaveOthersTests {
             try await loans.add((0..<3_000).map { LoanValue(key: "\($0)", book: $0 % 3 == 0 ? "b" : "a", day: "d") })
             let told = Mutex<[String]>([])
             loans.script.set { changes, context in
-                let deleted = try changes.of(Loan.self).filter { $0.kind == .deleted }.map(\.object.key)
+                let deleted = try changes.of(Loan.self).filter { $0.kind == .delete }.map(\.object.key)
                 told.withLock { $0 += deleted }
                 for day in try changes.owners(of: \Day.loans) { day.loanCount = Int64(day.loans.count) }
             }
@@ -155,7 +155,7 @@ struct WillSaveOthersTests {
             let ids = try container.main.ids(ObjectRequest(Volume.self, order: [.ascending(\.key)]))
             let found = Mutex<[String]>([])
             loans.script.set { changes, context in
-                guard try changes.of(Loan.self).contains(where: { $0.kind == .inserted }) else { return }
+                guard try changes.of(Loan.self).contains(where: { $0.kind == .insert }) else { return }
                 let reads = try LibraryReads(context, ids)
                 found.withLock { $0 += reads.lines }
             }

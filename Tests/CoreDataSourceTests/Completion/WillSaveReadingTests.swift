@@ -24,7 +24,7 @@ struct WillSaveReadingTests {
         let shelves = try second.dataSource(ScriptedShelves.self)
         let found = Shared<[String]>([])
         shelves.script.set { changes, context in
-            guard try changes.of(Volume.self).contains(where: { $0.kind == .deleted }) else { return }
+            guard try changes.of(Volume.self).contains(where: { $0.kind == .delete }) else { return }
             let node = try context.first(Node.self, where: \.key, equals: "n")
             let isThere = try context.exists(Node.self, where: \.key == "n")
             found.update { $0.append("\(node?.key ?? "none") \(node?.book == nil) \(isThere)") }
@@ -105,7 +105,7 @@ private final class LateLoans: LoanSource, SaveCompleting {
     }
 
     nonisolated func willSave(_ changes: PendingChanges, in context: PrivateContext) throws {
-        let keys = try changes.of(Loan.self).filter { $0.kind == .deleted }.map(\.object.key)
+        let keys = try changes.of(Loan.self).filter { $0.kind == .delete }.map(\.object.key)
         deleted.update { $0 += keys }
     }
 }

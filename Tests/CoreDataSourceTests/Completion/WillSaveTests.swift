@@ -94,7 +94,7 @@ struct WillSaveTests {
                 for group in try changes.owners(of: \GroupEntity.members) {
                     group.memberCount = Int32(group.members.count)
                 }
-                for change in try changes.of(ContactEntity.self) where change.kind != .deleted {
+                for change in try changes.of(ContactEntity.self) where change.kind != .delete {
                     change.object.note = "of \(change.object.group?.gid ?? "none")"
                 }
             }
@@ -167,7 +167,7 @@ struct WillSaveTests {
             try await source.add(members)
             _ = source.script.takeCalls()
             source.script.set { changes, _ in
-                for change in try changes.of(ContactEntity.self) where change.kind == .updated { change.object.age = 7 }
+                for change in try changes.of(ContactEntity.self) where change.kind == .update { change.object.age = 7 }
             }
             let report = try await source.update(
                 ContactEntity.self, where: \.uid < "3", set: [.set(\.note, "n"), .set(\.name, "name 1")])
@@ -253,7 +253,7 @@ struct WillSaveTests {
         try await withMembers { source, _ in
             try await source.add(members)
             source.script.set { changes, context in
-                for change in try changes.of(ContactEntity.self) where change.kind == .inserted {
+                for change in try changes.of(ContactEntity.self) where change.kind == .insert {
                     if change.object.uid == "" { change.object.uid = "set" }
                     if change.object.name == "twice" { change.object.uid = "1" }
                     if change.object.name == "end" { try context.delete(GroupEntity.self, where: nil) }
@@ -277,7 +277,7 @@ struct WillSaveTests {
         try await withMembers { source, _ in
             try await source.add(members)
             source.script.set { changes, context in
-                for group in try changes.of(GroupEntity.self) where group.kind == .deleted {
+                for group in try changes.of(GroupEntity.self) where group.kind == .delete {
                     for contact in try context.fetch(ContactEntity.self) { contact.group = group.object }
                 }
             }
@@ -312,7 +312,7 @@ struct WillSaveTests {
     @Test func rowsThatAreWrittenEarlyAreShownAndMayBeEdited() async throws {
         try await withMembers { source, _ in
             source.script.set { changes, _ in
-                for change in try changes.of(ContactEntity.self) where change.kind == .inserted {
+                for change in try changes.of(ContactEntity.self) where change.kind == .insert {
                     change.object.note = "noted \(change.object.uid)"
                 }
             }

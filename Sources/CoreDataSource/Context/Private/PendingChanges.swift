@@ -8,7 +8,7 @@ internal import RowStore
 ///     _ changes: PendingChanges, in context: PrivateContext
 /// ) throws {
 ///     for change in try changes.of(ContactEntity.self)
-///     where change.kind != .deleted {
+///     where change.kind != .delete {
 ///         change.object.initial = String(change.object.name.prefix(1))
 ///     }
 ///     for group in try changes.owners(of: \GroupEntity.members) {
@@ -57,7 +57,7 @@ public struct PendingChanges {
     ///
     /// ```swift
     /// for change in try changes.of(ContactEntity.self)
-    /// where change.kind == .deleted {
+    /// where change.kind == .delete {
     ///     print("\(change.object.name) goes")
     /// }
     /// ```
@@ -131,11 +131,11 @@ extension PendingChanges {
         /// What has happened to an object since the last call of the hook in the batch.
         public enum Kind: Sendable, Hashable {
             /// The object is new.
-            case inserted
+            case insert
             /// Values or links of the object have changed.
-            case updated
+            case update
             /// The save deletes the object. Its values can still be read.
-            case deleted
+            case delete
         }
 
         /// The object. The hook may edit the object unless it is deleted.
@@ -149,8 +149,8 @@ extension PendingChanges {
 
         /// What has happened to the object since the last call of the hook in the batch.
         public var kind: Kind {
-            if change.isDeletion { return .deleted }
-            return change.previous == nil ? .inserted : .updated
+            if change.isDeletion { return .delete }
+            return change.previous == nil ? .insert : .update
         }
 
         /// The names of the attributes and relationships whose values differ. For an inserted or deleted object, the names of
@@ -187,7 +187,7 @@ extension PendingChanges {
         ///
         /// ```swift
         /// for change in try changes.of(ContactEntity.self) {
-        ///     guard change.kind == .updated, change.changes(\.name) else { continue }
+        ///     guard change.kind == .update, change.changes(\.name) else { continue }
         ///     change.object.note = change.previous(\.name).map { "once \($0)" }
         /// }
         /// ```

@@ -1,0 +1,14 @@
+/// The names that reports have for the kinds of changes.
+extension PendingChanges.Change.Kind {
+    /// Unavailable. The kind has another name.
+    @available(*, unavailable, renamed: "insert")
+    public static var inserted: Self { .insert }
+
+    /// Unavailable. The kind has another name.
+    @available(*, unavailable, renamed: "update")
+    public static var updated: Self { .update }
+
+    /// Unavailable. The kind has another name.
+    @available(*, unavailable, renamed: "delete")
+    public static var deleted: Self { .delete }
+}
