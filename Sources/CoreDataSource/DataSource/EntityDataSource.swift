@@ -197,7 +197,8 @@ extension EntityDataSource {
     /// ```
     ///
     /// - Parameter object: An object of ``main``. Passing an object of another context is a programmer error and traps.
-    /// - Throws: `objectGone` if the object was deleted; errors of the store if a large value of the object must be read.
+    /// - Throws: `objectGone` if the object was deleted; `storeClosed`; errors of the store if a large value of the object must be
+    ///   read.
     public func draft<Object: ManagedObject>(of object: Object) throws -> Draft<Object> {
         precondition(
             object.context === main,
@@ -225,8 +226,8 @@ extension EntityDataSource {
     /// - Parameters:
     ///   - type: The class of the object.
     ///   - id: The id of an object of the same store.
-    /// - Throws: `objectGone` if the store has no such object; `unknownEntity` for an object of another class; errors of the
-    ///   store.
+    /// - Throws: `objectGone` if the store has no such object; `unknownEntity` for an object of another class; `storeClosed`;
+    ///   errors of the store.
     public func draft<Object: ManagedObject>(of type: Object.Type, id: ManagedObjectID) throws -> Draft<Object> {
         mainTier.prepareToFetch()
         return try Draft(mainTier) { context in
@@ -246,7 +247,7 @@ extension EntityDataSource {
     /// try await draft.save()
     /// ```
     ///
-    /// - Throws: `abstractEntity`, `unknownEntity`, `keysExhausted`.
+    /// - Throws: `abstractEntity`, `unknownEntity`, `keysExhausted`, `storeClosed`.
     public func draft<Object: ManagedObject>(inserting type: Object.Type) throws -> Draft<Object> {
         try Draft(mainTier) { context in try context.insert(type) }
     }

@@ -43,6 +43,8 @@ public final class Draft<Object: ManagedObject> {
     var recordedSaves: [RecordedSave] = []
 
     init(_ main: MainTier, _ root: (DraftContext) throws -> Object) throws {
+        // A draft of memory alone would only throw when it is saved.
+        try main.stack.root.checkOpen()
         let (number, context) = main.beginDraft()
         do {
             self.root = try root(context)

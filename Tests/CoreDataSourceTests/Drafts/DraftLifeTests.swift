@@ -120,6 +120,18 @@ import Testing
         }
     }
 
+    @Test func aDraftOfAClosedContainerIsRefused() async throws {
+        try await withGraph { container, source in
+            try await source.perform { _ = try $0.letter("a") }
+            let letter = try container.main.knownLetter("a")
+            try await container.close()
+            expectError(.storeClosed) { try source.draft(of: letter) }
+            expectError(.storeClosed) { try source.draft(of: Letter.self, id: letter.objectID) }
+            expectError(.storeClosed) { try source.draft(inserting: Letter.self) }
+            #expect(container.mainTier.drafts.isEmpty)
+        }
+    }
+
     @Test func aDraftOfADeletedObjectIsRefused() async throws {
         try await withGraph { container, source in
             try await source.perform { _ = try $0.letter("a") }
