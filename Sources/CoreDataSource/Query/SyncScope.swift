@@ -82,6 +82,13 @@ public struct SyncScope<Object: ManagedObject>: Sendable, Hashable {
     public func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }
 
+extension SyncScope: CustomStringConvertible {
+    /// The name, the entity, and the predicate: `adults: ContactEntity where age >= 18`.
+    public var description: String {
+        "\(name): \(Object.entityName)" + (predicate.map { " where \($0)" } ?? "")
+    }
+}
+
 /// How old the objects of a scope are, and what a server needs to know for the next request.
 ///
 /// ```swift
@@ -213,6 +220,24 @@ public struct ScopeFreshness: Sendable, Hashable {
         guard let failedAt, let retryAt else { return nil }
         return min(retryAt, failedAt + LoadPauses.longestAsked)
     }
+}
+
+extension ScopeFreshness: CustomStringConvertible {
+    /// The time of the request, and what is known of failures and of a running load: `requested 2026-11-30T08:00:00Z, entity tag
+    /// a7`, or `never loaded, 2 failures, the last URLError -1009 at 2026-11-30T08:00:00Z, next try 2026-11-30T08:01:00Z`.
+    public var description: String {
+        var parts = [requestedAt.map { "requested \(Self.text($0))" } ?? "never loaded"]
+        if requestedAt != nil, !isComplete { parts.append("incomplete") }
+        if let entityTag { parts.append("entity tag \(entityTag)") }
+        if let cursor { parts.append("cursor \(cursor)") }
+        if failureCount > 0 { parts.append(failureCount == 1 ? "1 failure" : "\(failureCount) failures") }
+        if let lastFailure { parts.append("the last \(lastFailure)" + (failedAt.map { " at \(Self.text($0))" } ?? "")) }
+        if let retryAt { parts.append("next try \(Self.text(retryAt))") }
+        if isLoading { parts.append("loading") }
+        return parts.joined(separator: ", ")
+    }
+
+    private static func text(_ date: Date) -> String { date.formatted(.iso8601) }
 }
 
 extension RootTier {

@@ -252,6 +252,22 @@ struct ScopeTests {
         try await container.close()
     }
 
+    /// Without the numbers that only the library uses.
+    @Test func whatIsKnownOfAScopeCanBePrinted() {
+        let start = Date(timeIntervalSince1970: 0)
+        #expect("\(ScopeFreshness())" == "never loaded")
+        let loaded = ScopeFreshness(requestedAt: start, entityTag: "a7", isLoading: true)
+        #expect("\(loaded)" == "requested 1970-01-01T00:00:00Z, entity tag a7, loading")
+        let failed = ScopeFreshness(
+            requestedAt: start, cursor: "c", isComplete: false, failureCount: 2, lastFailure: "URLError -1009",
+            failedAt: start + 1, retryAt: start + 60)
+        #expect(
+            "\(failed)"
+                == "requested 1970-01-01T00:00:00Z, incomplete, cursor c, 2 failures, the last URLError -1009 at 1970-01-01T00:00:01Z, next try 1970-01-01T00:01:00Z"
+        )
+        #expect("\(SyncScope<ContactEntity>("all"))" == "all: ContactEntity")
+    }
+
     @Test func theStoreForgetsTheOldestScopes() async throws {
         let place = try ScopePlace(.file)
         let container = try place.open()
