@@ -120,7 +120,9 @@ final class SharedLock: Sendable {
         self.descriptor = descriptor
         if isAnyAlive {
             throw DataSourceError(
-                .storeInUse, "Other containers or processes share \(files.main). Close the store there first.")
+                .storeInUse,
+                "A read-only container cannot open a store while other containers or processes share it: \(files.main). Open the store shared and not read-only, or close it there first. `model-reset inspect` lists the members."
+            )
         }
     }
 

@@ -130,10 +130,11 @@ struct SharedStoreTests {
             await expectThrows(DataSourceError.self) {
                 _ = try await PersistentContainer(model: .contacts, store: .sqlite(url))
             }
-            await expectThrows(DataSourceError.self) {
-                _ = try await PersistentContainer(
+            let error = await expectError(.storeInUse) {
+                try await PersistentContainer(
                     model: .contacts, store: .sqlite(url), configuration: .init(isReadOnly: true))
             }
+            #expect(error?.message.hasPrefix("A read-only container cannot open a store while") == true)
         }
     }
 
