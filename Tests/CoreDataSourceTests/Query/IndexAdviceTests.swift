@@ -48,6 +48,17 @@ struct IndexAdviceTests {
         return warnings
     }
 
+    /// No index finds the objects without related objects, and the predicate cannot be narrower.
+    @Test func anObjectWithoutRelatedObjectsGetsAdviceThatCanBeFollowed() async throws {
+        try await withGraph { container, source in
+            try await source.perform { context in
+                for key in ["a", "b", "c"] { try context.letter(key).labels.insert(try context.label("l")) }
+            }
+            let warnings = try container.main.explain(ObjectRequest(Letter.self, where: .none(\.labels, .all))).warnings
+            #expect(!warnings.isEmpty && !warnings.contains { $0.contains("Narrow the predicate") }, "\(warnings)")
+        }
+    }
+
     /// In a model that has the index, nothing is left to advise.
     @Test(arguments: requests.indices)
     func theAdvisedIndexIsUsed(number: Int) async throws {

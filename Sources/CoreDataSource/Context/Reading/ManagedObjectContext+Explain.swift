@@ -338,7 +338,11 @@ private struct RelatedScan {
         let list = paths.map { $0.joined(separator: ".") }.joined(separator: ", ")
         let start = "Every row of \(scanned) is read\(list.isEmpty ? "" : " for " + list)."
         if let unindexed { return start + " Add a fetch index on \(layout.columns[unindexed].name) to \(layout.name)." }
-        if columns.isEmpty { return start + " Narrow the predicate." }
+        if columns.isEmpty {
+            // Whether there is a related object is in no column, so no index helps.
+            return start
+                + " Also compare an indexed attribute of \(scanned), or keep the answer in an attribute with a fetch index."
+        }
         return start
             + " Compare an indexed attribute of \(layout.name) with ==, <, > or IN, or add a fetch index to \(layout.name)."
             + findings.hashedStringAdvice(predicate, layout)
