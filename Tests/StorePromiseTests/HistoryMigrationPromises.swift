@@ -60,9 +60,11 @@ struct HistoryMigrationPromises {
     private func save(_ store: any PersistentStore, _ model: ManagedObjectModel, _ version: Int) throws {
         let (layout, key) = (ModelLayout(model), Int64(version * 100 + 1))
         let links = try #require(try pairs(layout))
-        let entities = try ["Person", model.entities[0].name, model.entities[1].name].map {
-            try #require(layout.entity(named: $0))
-        }
+        let team = try #require(model.entities.first { $0.parentName != nil })
+        let entities = [
+            try #require(layout.entity(named: "Person")), try group(layout),
+            try #require(layout.entity(named: team.name)),
+        ]
         for (index, entity) in entities.enumerated() {
             var row = RowSnapshot(columnCount: entity.columns.count)
             row.setText("\(version) \(index)", 0)
@@ -77,9 +79,13 @@ struct HistoryMigrationPromises {
 
     /// The columns of a link, as seen from a group.
     private func pairs(_ layout: ModelLayout) throws -> PairColumns? {
-        let group = try #require(layout.entity(named: layout.model.entities[0].name))
-        guard case .pairs(let pairs)? = group.relationships.first?.storage else { return nil }
+        guard case .pairs(let pairs)? = try group(layout).relationships.first?.storage else { return nil }
         return pairs
+    }
+
+    private func group(_ layout: ModelLayout) throws -> EntityLayout {
+        let group = try #require(layout.model.entities.first { $0.parentName == nil && $0.name != "Person" })
+        return try #require(layout.entity(named: group.name))
     }
 
     private func records(

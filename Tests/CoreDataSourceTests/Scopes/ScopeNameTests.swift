@@ -49,7 +49,8 @@ struct ScopeNameTests {
             try place.run(
                 """
                 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9999)
-                INSERT INTO \(table) SELECT 'other ' || i, entity, predicate, 1e10 + i, tag, cursor, complete, failures, failed,
+                INSERT INTO \(table) (name, entity, predicate, requested, tag, cursor, complete, failures, failed, failure, retry,
+                answer, version) SELECT 'other ' || i, entity, predicate, 1e10 + i, tag, cursor, complete, failures, failed,
                 failure, retry, answer, version FROM n, \(table)
                 """)
             contacts.tier.forgetScopes()
