@@ -112,7 +112,7 @@ import Testing
         default: break
         }
         let title = AttributeDescription(name: "title", type: .string, isOptional: true)
-        let plain = EntityDescription(name: "Plain", className: "NSManagedObject")
+        let plain = EntityDescription(name: "Plain", className: "Self")
         let requests = use == "request" ? [FetchRequestTemplate(name: "allChildren", entityName: "Child")] : []
         return ManagedObjectModel(
             name: "Inheritance", entities: [EntityDescription(name: "Base", attributes: [title]), child, plain],
