@@ -237,7 +237,7 @@ let package = Package(
             name: "DocumentationTests",
             dependencies: [
                 "ErrorExpectations", "CoreDataSource", "CoreDataSourceActiveRecord", "CoreDataSourceStores",
-                "DataSourceTesting", "ModelReader", "ManagedModel", "TestSupport",
+                "DataSourceTesting", "ModelReader", "ManagedModel", "RowStore", "TestSupport",
             ],
             plugins: ["ModelPlugin"]),
         .testTarget(name: "StructureTests", dependencies: ["ErrorExpectations", "TestSupport"]),

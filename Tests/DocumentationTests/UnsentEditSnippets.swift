@@ -2,6 +2,7 @@ import CoreDataSource
 import ErrorExpectations
 import Foundation
 import FrameworkNames
+import RowStore
 import Testing
 
 @StoredEntity
@@ -130,7 +131,10 @@ struct UnsentEditSnippets {
         var configuration = PersistentContainer.Configuration()
         configuration.history = .kept(for: .seconds(86_400), upTo: 1 << 20)
         let model = ManagedObjectModel("Letters") { LetterEntity.self }
-        let container = try await PersistentContainer(model: model, store: .inMemory, configuration: configuration)
+        let layout = ModelLayout(model)
+        let container = PersistentContainer(
+            layout, InMemoryStore(layout, history: configuration.history), startup: StoreStartup(reason: .firstLaunch),
+            configuration: configuration, scheduling: .patient)
         try await body(container, container.dataSource(type))
         try await container.close()
     }
@@ -279,5 +283,14 @@ struct UnsentEditSnippets {
             await expectError(.draftConflict) { try await container.undo(author: "user") }
             #expect(try letters.count(LetterEntity.self, where: \.uid == "4") == 1)
         }
+    }
+}
+
+extension WorkScheduling {
+    /// Timers that end no request on a slow machine.
+    fileprivate static var patient: WorkScheduling {
+        var scheduling = system
+        scheduling.after = { delay, work in system.after(delay * 1_000, work) }
+        return scheduling
     }
 }
