@@ -26,8 +26,8 @@ struct WillSaveTests {
             #expect(
                 source.script.takeCalls() == [
                     [
-                        "inserted 1 name uid group", "inserted a gid name", "inserted 2 name uid group",
-                        "inserted 3 name uid",
+                        "insert 1 name uid group", "insert a gid name", "insert 2 name uid group",
+                        "insert 3 name uid",
                     ]
                 ])
             try await source.perform { context in
@@ -45,8 +45,8 @@ struct WillSaveTests {
             #expect(
                 calls == [
                     [
-                        "updated 1 name group, was name 1 in a", "deleted 2 name uid group, was name 2 in a",
-                        "inserted b gid name", "updated 3 group, was name 3 in nothing",
+                        "update 1 name group, was name 1 in a", "delete 2 name uid group, was name 2 in a",
+                        "insert b gid name", "update 3 group, was name 3 in nothing",
                     ]
                 ])
             #expect(source.script.takeLastNames() == ["last"])
@@ -180,7 +180,7 @@ struct WillSaveTests {
             #expect(try await source.delete(ContactEntity.self, where: \.uid > "1") == SaveReport(deleted: 2))
             #expect(
                 source.script.takeCalls() == [
-                    ["deleted 2 name note uid group, was name 1 in a", "deleted 3 name uid, was name 3 in nothing"]
+                    ["delete 2 name note uid group, was name 1 in a", "delete 3 name uid, was name 3 in nothing"]
                 ])
         }
     }
@@ -199,8 +199,8 @@ struct WillSaveTests {
             #expect(report == SaveReport(inserted: 2))
             #expect(
                 source.script.takeCalls() == [
-                    ["inserted 3 name uid"], ["updated 3 note, was name 3 in nothing"],
-                    ["updated 3 note, was name 3 in nothing", "inserted end gid name"],
+                    ["insert 3 name uid"], ["update 3 note, was name 3 in nothing"],
+                    ["update 3 note, was name 3 in nothing", "insert end gid name"],
                 ])
             #expect(try source.fetch(ContactEntity.self).map(\.note) == ["b"])
         }
@@ -296,9 +296,9 @@ struct WillSaveTests {
                 let contact = try contacts.insert(ContactEntity.self)
                 (group.gid, contact.uid, contact.name, contact.group) = ("a", "1", "name 1", group)
             }
-            #expect(contacts.script.takeCalls() == [["inserted 1 name uid group"]])
+            #expect(contacts.script.takeCalls() == [["insert 1 name uid group"]])
             try await groups.delete(GroupEntity.self, where: nil)
-            #expect(contacts.script.takeCalls() == [["updated 1 group, was name 1 in nothing"]])
+            #expect(contacts.script.takeCalls() == [["update 1 group, was name 1 in nothing"]])
             try await groups.add(GroupData(gid: "b", name: "b"))
             #expect(contacts.script.takeCalls() == [])
             contacts.script.set { _, context in try context.insert(GroupEntity.self).gid = "not owned" }
@@ -336,7 +336,7 @@ struct WillSaveTests {
             let report = try await source.add(members)
             #expect(report == SaveReport(inserted: 1))
             #expect(try source.fetch(GroupEntity.self).map(\.gid) == ["instead"])
-            #expect(source.script.takeCalls().last == ["inserted instead gid name"])
+            #expect(source.script.takeCalls().last == ["insert instead gid name"])
         }
     }
 
