@@ -212,7 +212,8 @@ package final class SQLiteStore: PersistentStore {
     private func endWriting() {
         writer.withLock { writer in
             writer.current?.abandonEarlyWrite()
-            // Release the leases before the lock of the members is taken, because the transaction releases that lock.
+            // Release the leases before taking the write lock: `leave` runs a transaction, and each transaction releases the
+            // write lock at its end.
             if access != nil { writer.current?.leave(departure) }
             // A process that has lost the store's lock, or cannot take the lock for writes, must not write.
             let hasWriteLock = access.map { (try? $0.writeLock.take()) != nil } ?? true

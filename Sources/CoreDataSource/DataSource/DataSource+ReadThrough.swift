@@ -33,8 +33,11 @@ extension DataSource {
     /// returns nil without calling the loader again. The call also returns nil without calling the loader if the object was
     /// deleted after its last request: by the app, or because it was not in a list of the server. An object that a
     /// ``ScopeEviction`` has deleted is loaded again, if the attribute has a uniqueness constraint and is a string, a whole
-    /// number or a UUID. If the loader returns a value, other objects stay, even those with the same key. If the attribute has
-    /// a uniqueness constraint, and the loaded value has another key, the object with the requested key is deleted.
+    /// number or a UUID.
+    ///
+    /// If the loader returns a value, the call deletes no other object, even if the object has the same key. There is one
+    /// exception: if the attribute has a uniqueness constraint, and the loaded value has another key, the call deletes the
+    /// object with the requested key.
     ///
     /// ```swift
     /// let fresh = try await contacts.value(
@@ -59,9 +62,9 @@ extension DataSource {
     ///     missing object.
     ///   - whenStale: Whether to wait for the server if the object is in the store, but is old; `.wait` by default. Without a
     ///     `maxAge`, no object is old, and this argument has no effect.
-    ///   - timeLimit: The longest time for each call of the loader, at most a week; a minute by default. Also the longest wait
-    ///     for each call of another task's loader.
-    ///   - load: Loads and returns the value to add; nil if there is none.
+    ///   - timeLimit: The longest time for each call of the loader, at most a week; a minute by default. If the
+    ///     call waits for the loader of another task, it waits at most this time for each call of that loader.
+    ///   - load: Loads and returns the value to add. Returns nil if the server has no such value.
     /// - Returns: The value; nil if nothing was loaded, or if the loaded object has a different value of the attribute.
     /// - Throws: Errors of the loader; `loadTimedOut`; `scopeChanged` if other answers have changed the same objects during
     ///   each of three requests; `storeReset` if the store was reset meanwhile; errors of ``add(_:waitFor:progress:)``; errors

@@ -43,9 +43,9 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
 
     /// The reason why the predicate must be evaluated on objects; nil if rows are enough.
     ///
-    /// If a predicate needs objects, a fetch evaluates it only on the objects that match all predicates joined to it by
-    /// `&&`. A predicate about related objects must not need objects; otherwise the fetch throws `unsupportedQuery`. A
-    /// list throws the same error if a part that needs objects follows a relationship.
+    /// If a predicate must be evaluated on objects, a fetch evaluates it only on the objects that match all predicates joined
+    /// to it by `&&`. If a predicate about related objects must be evaluated on objects, the fetch throws `unsupportedQuery`.
+    /// If a part of a predicate must be evaluated on objects and follows a relationship, a list throws the same error.
     public var needsObjects: String? { tree.needsObjects }
 
     /// Makes a predicate from Foundation's `Predicate`.
@@ -105,8 +105,8 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     ///   - arguments: Strings, numbers, flags, dates, data, UUIDs, URLs, ids of objects, other predicates; arrays and sets of
     ///     values; nil. An argument is always a value, never a piece of the format.
     /// - Throws: `unreadablePredicate`, with the line and the column in the format. `unknownAttribute` if the entity has no
-    ///   property with a name in the format; the message has the names of its properties. If the class does not know them,
-    ///   the fetch throws this error instead; see ``ManagedObject/propertyNames``.
+    ///   property with a name in the format; the message has the names of its properties. If the class does not know the
+    ///   names of its properties, the fetch throws `unknownAttribute` instead; see ``ManagedObject/propertyNames``.
     public init(format: String, _ arguments: (any Sendable)?...) throws {
         try self.init(format: format, arguments: arguments)
     }

@@ -246,8 +246,8 @@ extension RootTier {
     /// - Throws: `scopesNotKept` if the store keeps no scopes; errors of the store.
     func freshness(of id: ScopeID) throws(DataSourceError) -> ScopeFreshness {
         let found = try stored(id)
-        // Read the number of resets after the scope. If the store is reset between the two reads, the next request still comes
-        // after the reset, so its answer may be stored.
+        // Read the generation, which is the number of resets, after the scope. If the store is reset between the two reads, the
+        // freshness has the new generation. The next request comes after the reset, so its answer may be stored.
         return ScopeFreshness(found, generation: generation)
     }
 

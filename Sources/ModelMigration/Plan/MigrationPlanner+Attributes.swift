@@ -78,8 +78,8 @@ extension MigrationPlanner {
                     "\(path): the derivation \(expression) cannot be computed from a row. Keep the old derivation, or give the "
                         + "attribute another name.")
             }
-            // A save stores no value, either: an attribute that is derived along a relationship is calculated when it
-            // is read.
+            // The migration stores no value. A save stores none either, because an attribute that is derived along a
+            // relationship is calculated at each read.
             return .nothing
         }
         guard let match else {
@@ -128,9 +128,13 @@ extension MigrationPlanner {
         return widening
     }
 
-    /// A new part of an optional composite gets its default value, or the initial value of a required part, in each row whose
-    /// composite is not nil. The leaf itself is optional and has no default value, because otherwise each new object would have
-    /// the composite.
+    /// Returns the source of a new part of an optional composite. In each row whose composite is not nil, the part gets its
+    /// default value. A required part without a default value gets its initial value.
+    ///
+    /// Only the description of the part has the default value. The leaf has none and is optional. Otherwise each new object
+    /// would have the composite.
+    ///
+    /// - Returns: The source; nil if the leaf is not such a part, if the whole composite is new, or if the part has no value.
     private func defaultOfPart(
         _ leaf: MigrationLeaf, of entity: EntityDescription, among pairs: [LeafPair]
     ) -> AttributeSource? {

@@ -192,7 +192,8 @@ private func checkArithmetic(_ type: Any.Type) throws(NotQueryable) {
 // MARK: NaN
 
 extension LoweredPart {
-    /// Throws if the part can be NaN. The store treats NaN as nil, but here the two have different results.
+    /// Throws if the part can be NaN. Call this for a part that is compared with nil: NaN is nil in the store, but not in
+    /// Foundation.
     func checkIsNumber(_ type: Any.Type) throws(NotQueryable) {
         let types: [Any.Type] = [Double.self, Double?.self, Float.self, Float?.self, Date.self, Date?.self]
         guard types.contains(where: { $0 == type }) else { return }

@@ -205,11 +205,12 @@ package struct FeedDecoder {
         return .changes(decoded)
     }
 
-    /// Returns the indexes of the layouts with these names, links included; nil, for all entities, if a name is not known.
+    /// Returns the indexes of the entities and links with these names. Returns nil, which stands for all entities, if a name is
+    /// not known.
     private func entities(named names: String) -> Set<Int>? {
         var found: Set<Int> = []
         for name in names.split(separator: "\n") {
-            // The layouts of links cannot be found by name.
+            // `entity(named:)` does not find links.
             let index = layout.entity(named: String(name))?.index
             guard let index = index ?? layout.entities.firstIndex(where: { $0.links != nil && $0.name == name })
             else { return nil }

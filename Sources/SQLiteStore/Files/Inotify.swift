@@ -35,8 +35,8 @@ final class Inotify: Sendable {
         var lastNumber = 0
         /// The watches by their numbers.
         var watches: [Int: Watch] = [:]
-        /// For each descriptor of a watched file or folder, the numbers of its watches, and the names that concern each watch.
-        /// All watches of the same file have the same descriptor.
+        /// For each watch descriptor, the numbers of its watches, and the names that concern each watch. A watch descriptor stands
+        /// for a file or a folder, so all watches of the same file have the same watch descriptor.
         var targets: [Int32: [Int: Set<String>]] = [:]
     }
 
@@ -99,8 +99,8 @@ final class Inotify: Sendable {
                 while true {
                     let count = read(descriptor, buffer.baseAddress, buffer.count)
                     guard count > 0 else { return }
-                    // If the source was canceled, ignore its events. A watch of a newer instance may have the same
-                    // descriptor.
+                    // If the source was canceled, ignore its events. A newer instance may use the watch descriptors of these
+                    // events for other files.
                     guard state.instance?.descriptor == descriptor else { continue }
                     state.collect(UnsafeRawBufferPointer(rebasing: buffer[..<count]), &found)
                 }
@@ -146,7 +146,7 @@ extension Inotify.State {
             for (number, names) in targets[event.wd] ?? [:] where name.map(names.contains) ?? true {
                 found.insert(number)
             }
-            // The file is gone. The system does not use the descriptor again.
+            // The file is gone. The system does not use the watch descriptor again.
             if event.mask & UInt32(IN_IGNORED) != 0 { forget(event.wd) }
         }
     }

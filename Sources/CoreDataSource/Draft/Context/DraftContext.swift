@@ -20,7 +20,8 @@ public final class DraftContext: EditingContext {
     var orders: [OrderedRelationship: [LinkEnd]] = [:]
     /// The newest saved rows of edited objects; nil for a deleted row.
     var newestSavedRows: [LinkEnd: RowSnapshot?] = [:]
-    /// Saved objects that were displaced by new objects with the same keys. Another program has inserted their rows.
+    /// Saved objects that are not registered, because new objects of the draft have the same keys. Another program inserted
+    /// the rows of the saved objects while the new objects were deleted.
     var displaced: [LinkEnd: ManagedObject] = [:]
     /// The objects of the running save. These objects keep their rows until the save ends. The rows then show
     /// which edits were undone during the save.

@@ -199,9 +199,9 @@ final class ListHub: MainFollower {
         return engine
     }
 
-    /// Removes the released engines. The cost of a call is proportional to the number of engines. But the next call comes only
-    /// after as many engines were added, or after half as many merges and released engines were counted. So the calls add, on
-    /// average, a constant cost to each addition and each merge.
+    /// Removes the released engines. The cost of a call is proportional to the number of engines. If n engines are left, the
+    /// next call comes after n more engines were added, or after `followCount` has exceeded n / 2. So the calls add, on average,
+    /// a constant cost to each addition and each merge.
     private func removeReleasedEngines() {
         let count = engines.count
         engines.removeAll { $0.engine == nil }
