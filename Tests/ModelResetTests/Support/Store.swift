@@ -12,7 +12,8 @@ struct Store {
     init(_ url: URL, model: URL, databaseKey: String = "1", rowCount: Int = 3) throws {
         self.url = url
         let store = try Store.open(url, model: model, databaseKey: databaseKey)
-        try Store.fill(store, rowCount)
+        let columns = try ModelLayout(ModelReader.read(model).model).entities[0].columns
+        try Store.fill(store, rowCount, columnCount: columns.count)
         store.close()
     }
 
@@ -63,10 +64,10 @@ struct Store {
         _ = try store.commit([ChangeSet(entities: [changes])])
     }
 
-    static func fill(_ store: SQLiteStore, _ rowCount: Int) throws {
+    static func fill(_ store: SQLiteStore, _ rowCount: Int, columnCount: Int = 1) throws {
         var changes = EntityChanges(entity: 0)
         for key in 0..<rowCount {
-            var row = RowSnapshot(columnCount: 1)
+            var row = RowSnapshot(columnCount: columnCount)
             row.setValue(.text("thing \(key)"), 0)
             changes.inserted.append(StoredRow(key: store.firstFreeKey + Int64(key), row: row))
         }
