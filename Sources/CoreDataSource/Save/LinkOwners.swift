@@ -44,18 +44,17 @@ struct LinkOwners {
         let rows = layout.entities[entity]
         self.entity = entity
         isPair = rows.links != nil
-        ends = rows.links.map { LinkOwners.ends(ofPairs: rows, $0, layout) } ?? LinkOwners.oneToOneEnds(rows, layout)
+        ends = isPair ? LinkOwners.pairEnds(rows, layout) : LinkOwners.oneToOneEnds(rows, layout)
         if ends.isEmpty { return nil }
     }
 
-    private static func ends(ofPairs rows: EntityLayout, _ links: RelationshipName, _ layout: ModelLayout) -> [End] {
-        guard let source = layout.entity(named: links.entity), let index = source.relationship(named: links.name)
-        else { return [] }
-        let (pairs, relationship) = (rows.pairColumns(isReversed: false), source.relationships[index])
+    private static func pairEnds(_ rows: EntityLayout, _ layout: ModelLayout) -> [End] {
+        guard let families = LinkedPair.Families(rows, layout) else { return [] }
+        let pairs = families.columns
         return [
-            End(column: pairs.own, family: source.concreteFamily, isOwner: true, position: pairs.other.position),
+            End(column: pairs.own, family: families.source, isOwner: true, position: pairs.other.position),
             End(
-                column: pairs.other, family: relationship.destinationFamily, isOwner: relationship.inverse != nil,
+                column: pairs.other, family: families.destination, isOwner: families.inverseName != nil,
                 position: pairs.own.position),
         ]
     }

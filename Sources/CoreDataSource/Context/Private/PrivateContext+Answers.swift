@@ -255,7 +255,7 @@ extension PrivateContext {
     private func storedObjects(_ ends: Set<LinkEnd>) throws -> [ManagedObject] {
         if ends.isEmpty { return [] }
         try reading { () throws(DataSourceError) in try readObjects(ends) }
-        return ends.compactMap { cachedObject($0) ?? nil }.filter { !$0.isInserted }
+        return ends.compactMap { registeredObject($0) }.filter { !$0.isInserted }
     }
 
     /// Returns those of the objects that the predicate of a list matches, with their edits.
