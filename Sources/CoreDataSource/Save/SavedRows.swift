@@ -6,6 +6,15 @@ struct LinkEnd: Hashable {
     let key: Int64
 }
 
+extension EntityChanges {
+    /// The ends of the inserted rows.
+    var insertedEnds: some Sequence<LinkEnd> { inserted.lazy.map { [entity] in LinkEnd(entity: entity, key: $0.key) } }
+    /// The ends of the updated rows.
+    var updatedEnds: some Sequence<LinkEnd> { updated.lazy.map { [entity] in LinkEnd(entity: entity, key: $0.key) } }
+    /// The ends of the deleted rows.
+    var deletedEnds: some Sequence<LinkEnd> { deleted.lazy.map { [entity] in LinkEnd(entity: entity, key: $0.key) } }
+}
+
 /// A set of rows. Of each row, the key is known, or only the entity.
 struct RowSet: Sendable {
     var keys: Set<LinkEnd> = []
@@ -109,7 +118,7 @@ struct SavedRows: Sendable {
         for changes in changes.entities {
             let (entity, layout) = (changes.entity, layout.entities[changes.entity])
             if layout.links != nil || layout.linkColumns.isEmpty { continue }
-            arrived.keys.formUnion(changes.inserted.lazy.map { LinkEnd(entity: entity, key: $0.key) })
+            arrived.keys.formUnion(changes.insertedEnds)
             for row in changes.updated where layout.linkColumns.contains(where: row.columns.contains) {
                 arrived.keys.insert(LinkEnd(entity: entity, key: row.key))
             }
@@ -137,11 +146,10 @@ struct SavedRows: Sendable {
             let entity = changes.entity
             if let owners = LinkOwners(entity, layout) { changedLinks.formUnion(owners.owners(of: changes)) }
             if layout.entities[entity].links != nil { continue }
-            changedRows.formUnion(changes.inserted.lazy.map { LinkEnd(entity: entity, key: $0.key) })
-            changedRows.formUnion(changes.updated.lazy.map { LinkEnd(entity: entity, key: $0.key) })
+            changedRows.formUnion(changes.insertedEnds)
+            changedRows.formUnion(changes.updatedEnds)
             for row in changes.deleted {
-                let isByHook = isDeletedByHook(LinkEnd(entity: entity, key: row.key))
-                if isByHook {
+                if isDeletedByHook(LinkEnd(entity: entity, key: row.key)) {
                     deletedByHooks.insert(row.row, layout.entities[entity])
                 } else {
                     deleted.insert(row.row, layout.entities[entity])
@@ -246,8 +254,8 @@ struct AnswerRows {
         }
         var changed: Set<LinkEnd> = []
         for changes in changes.entities where layout.entities[changes.entity].links == nil {
-            changed.formUnion(changes.updated.lazy.map { LinkEnd(entity: changes.entity, key: $0.key) })
-            changed.formUnion(changes.deleted.lazy.map { LinkEnd(entity: changes.entity, key: $0.key) })
+            changed.formUnion(changes.updatedEnds)
+            changed.formUnion(changes.deletedEnds)
         }
         self.init(changed: answer.map { changed.intersection($0) } ?? changed)
         for changes in changes.entities {

@@ -63,10 +63,7 @@ extension PrivateContext {
     /// The objects that evictions have deleted, also by delete rules.
     private func evicted(in changes: ChangeSet) -> Set<LinkEnd> {
         guard let deletedBeforeEviction else { return [] }
-        let deleted = changes.entities.lazy.flatMap { changes in
-            changes.deleted.lazy.map { LinkEnd(entity: changes.entity, key: $0.key) }
-        }
-        return Set(deleted).subtracting(deletedBeforeEviction)
+        return Set(changes.entities.lazy.flatMap(\.deletedEnds)).subtracting(deletedBeforeEviction)
     }
 
     /// Returns those saves since a request that have rows which the answer may replace.
@@ -131,8 +128,9 @@ extension PrivateContext {
         answered?.changedBeforeHooks = batchContexts.reduce(into: []) { changed, context in
             changed.formUnion(context.changed.lazy.map { LinkEnd($0) })
             for rows in context.bulkChanges {
-                let keys = (rows.inserted + rows.deleted).map(\.key) + rows.updated.map(\.key)
-                changed.formUnion(keys.lazy.map { LinkEnd(entity: rows.entity, key: $0) })
+                changed.formUnion(rows.insertedEnds)
+                changed.formUnion(rows.updatedEnds)
+                changed.formUnion(rows.deletedEnds)
             }
         }
     }
@@ -141,9 +139,7 @@ extension PrivateContext {
     var deletedObjects: Set<LinkEnd> {
         batchContexts.reduce(into: []) { deleted, context in
             deleted.formUnion(context.changed.lazy.filter(\.isDeleted).map { LinkEnd($0) })
-            for rows in context.bulkChanges {
-                deleted.formUnion(rows.deleted.lazy.map { LinkEnd(entity: rows.entity, key: $0.key) })
-            }
+            deleted.formUnion(context.bulkChanges.lazy.flatMap(\.deletedEnds))
         }
     }
 

@@ -75,8 +75,7 @@ extension PrivateContext {
     private func listChanges(savedWith changes: ChangeSet) -> [ScopeChange] {
         if scopeChanges.isEmpty || listedObjects.isEmpty { return scopeChanges }
         defer { listedObjects = [] }
-        let deleted = Set(
-            changes.entities.lazy.flatMap { rows in rows.deleted.map { LinkEnd(entity: rows.entity, key: $0.key) } })
+        let deleted = Set(changes.entities.lazy.flatMap(\.deletedEnds))
         guard listedObjects.contains(where: { $0.isDeleted || deleted.contains(LinkEnd($0)) }) else {
             return scopeChanges
         }
