@@ -60,9 +60,8 @@ extension MigrationStatements {
 
     /// - Parameter onlyFree: Whether to leave out links to an object that already has a partner.
     private func insertions(of selects: [String], into table: String, onlyFree: Bool) -> [String] {
-        stride(from: 0, to: selects.count, by: MigrationStatements.termLimit).map { start in
-            let links = selects[start..<min(selects.count, start + MigrationStatements.termLimit)]
-            return "INSERT INTO \(table) SELECT source, destination, destination_entity, source_position "
+        selects.chunks(ofSize: MigrationStatements.termLimit).map { links in
+            "INSERT INTO \(table) SELECT source, destination, destination_entity, source_position "
                 + "FROM (\(links.joined(separator: " UNION ALL "))) AS links WHERE "
                 + (onlyFree
                     ? "NOT EXISTS (SELECT 1 FROM \(table) AS other WHERE other.linked = links.destination)" : "true")

@@ -50,9 +50,8 @@ extension MigrationStatements {
                     indexes(ends.sources), indexes(ends.destinations), from: table.name, dialect.type(.integer))
             }
         }
-        let parts = stride(from: 0, to: selects.count, by: MigrationStatements.termLimit).map { start in
-            let part = selects[start...].prefix(MigrationStatements.termLimit)
-            return "SELECT * FROM (\(part.joined(separator: " UNION ALL "))) AS part"
+        let parts = selects.chunks(ofSize: MigrationStatements.termLimit).map { part in
+            "SELECT * FROM (\(part.joined(separator: " UNION ALL "))) AS part"
         }
         return parts.isEmpty ? nil : "(\(parts.joined(separator: " UNION ALL "))) AS links"
     }

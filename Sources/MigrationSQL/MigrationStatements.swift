@@ -185,10 +185,8 @@ extension MigrationStatements {
             name, column, family -> (name: String, condition: String)? in
             let ends = family.filter { numbers[$0] == nil }.compactMap { old.tables[$0] }
             guard !ends.isEmpty else { return nil }
-            let conditions = stride(from: 0, to: ends.count, by: MigrationStatements.termLimit).map { start in
-                let keys = ends[start...].prefix(MigrationStatements.termLimit).map {
-                    "SELECT \(StoredTable.key) FROM \($0.name)"
-                }
+            let conditions = ends.chunks(ofSize: MigrationStatements.termLimit).map { part in
+                let keys = part.map { "SELECT \(StoredTable.key) FROM \($0.name)" }
                 return "\(table.expressions[column]) IN (\(keys.joined(separator: " UNION ALL ")))"
             }
             return (name, conditions.joined(separator: " OR "))

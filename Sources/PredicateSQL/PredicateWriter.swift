@@ -149,9 +149,8 @@ package struct PredicateWriter {
         if let decided = parts.first(where: { $0.isConstant(!isAnd) }) { return decided }
         var links = parts.filter { !$0.isConstant(isAnd) }.map(\.sql)
         while links.count > 1 {
-            links = stride(from: 0, to: links.count, by: chainLength).map { start in
-                let part = links[start..<min(start + chainLength, links.count)]
-                return part.count == 1 ? part[start] : "(" + part.joined(separator: isAnd ? " AND " : " OR ") + ")"
+            links = links.chunks(ofSize: chainLength).map { part in
+                part.count == 1 ? part[part.startIndex] : "(" + part.joined(separator: isAnd ? " AND " : " OR ") + ")"
             }
         }
         return SQLPredicate(
