@@ -83,9 +83,6 @@ struct HistoryReader {
         try set("bytes", number: limits.bytes)
     }
 
-    /// The key of the row in `_history_state` that contains the names of a layout.
-    static func namesKey(_ signature: UInt64) -> String { "names \(String(signature, radix: 16))" }
-
     /// The names of all layouts that records use, by the names of their rows in `_history_state`. Damaged names are left out.
     private func layouts() throws(DataSourceError) -> [String: HistoryNames] {
         let found = try rows("SELECT name, text FROM \(schema.historyState) WHERE starts_with(name, 'names ')", [])
@@ -96,13 +93,9 @@ struct HistoryReader {
         return layouts
     }
 
-    /// Stores the names that the parts of all layouts have after a migration to this schema. The names of its own layout are stored
-    /// as those of a layout that was never migrated.
+    /// Stores the names that the parts of all layouts have after a migration to this schema.
     func follow(_ names: MigratedNames) throws(DataSourceError) {
-        let encoding = HistoryEncoding(schema.layout)
-        let own = HistoryReader.namesKey(encoding.signature)
-        for (name, stored) in try layouts() {
-            let followed = name == own ? encoding.names : stored.followed(through: names, to: schema.layout)
+        for (name, followed) in HistoryEncoding(schema.layout).followed(try layouts(), through: names) {
             try set(name, text: followed.text)
         }
     }
@@ -257,7 +250,7 @@ struct HistoryReader {
                 let words = ChangeEncoding.words(found.bytes(row, 3))
                 let decoded = try encoding.changes(words) { signature throws(DataSourceError) in
                     if let known = names[signature] { return known }
-                    let text = try text(HistoryReader.namesKey(signature))
+                    let text = try text(HistoryEncoding.namesKey(signature))
                     names[signature] = text.flatMap { HistoryNames(text: $0) }
                     return names[signature]
                 }

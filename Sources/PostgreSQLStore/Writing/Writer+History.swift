@@ -158,7 +158,7 @@ extension Writer {
                 Request(
                     "INSERT INTO \(schema.historyState) VALUES ($1, NULL, $2) ON CONFLICT DO NOTHING",
                     [
-                        WireValue(HistoryReader.namesKey(history.encoding.signature)),
+                        WireValue(HistoryEncoding.namesKey(history.encoding.signature)),
                         WireValue(history.encoding.names.text),
                     ]))
         }

@@ -1,4 +1,5 @@
 internal import ManagedModel
+package import ModelMigration
 
 /// Encodes the changes of saves for the kept history, in parts.
 ///
@@ -21,6 +22,22 @@ package struct HistoryEncoding: Sendable {
     /// Identifies the names and the order of all entities and columns.
     package var signature: UInt64 { encoding.signature }
     package var names: HistoryNames { HistoryNames(layout) }
+
+    /// The key with which a store keeps the names of the layout that has a signature.
+    package static func namesKey(_ signature: UInt64) -> String { "names \(String(signature, radix: 16))" }
+
+    /// Returns the names of all layouts that records use, with those that their parts have after a migration to this layout. The
+    /// result has this layout's own names without later names, because it was never migrated.
+    ///
+    /// - Parameter layouts: The names before the migration, by their ``namesKey(_:)``.
+    package func followed(
+        _ layouts: [String: HistoryNames], through names: MigratedNames
+    ) -> [String: HistoryNames] {
+        var followed = layouts.mapValues { $0.followed(through: names, to: layout) }
+        let own = HistoryEncoding.namesKey(signature)
+        if followed[own] != nil { followed[own] = self.names }
+        return followed
+    }
 
     /// Returns the names of the entities that a save changes. For links, the name of the relationship.
     package func entityNames(_ changes: ChangeSet) -> [String] {

@@ -140,7 +140,7 @@ struct HistoryReading {
 
     private mutating func names(_ signature: UInt64) throws(DataSourceError) -> HistoryNames? {
         if let known = names[signature] { return known }
-        guard case .text(let text)? = try HistoryTables.value(HistoryWriter.namesKey(signature), connection) else {
+        guard case .text(let text)? = try HistoryTables.value(HistoryEncoding.namesKey(signature), connection) else {
             return nil
         }
         names[signature] = HistoryNames(text: text)

@@ -158,14 +158,11 @@ enum HistoryTables {
 
     /// Stores the names that the parts of all layouts have after a migration.
     ///
-    /// - Parameter layout: The layout of the new model. Its own names are stored as those of a layout that was never migrated.
+    /// - Parameter layout: The layout of the new model.
     static func follow(
         _ names: MigratedNames, to layout: ModelLayout, _ connection: Connection
     ) throws(DataSourceError) {
-        let encoding = HistoryEncoding(layout)
-        let own = HistoryWriter.namesKey(encoding.signature)
-        for (name, stored) in try layouts(connection) {
-            let followed = name == own ? encoding.names : stored.followed(through: names, to: layout)
+        for (name, followed) in HistoryEncoding(layout).followed(try layouts(connection), through: names) {
             try set(name, .text(followed.text), connection)
         }
     }

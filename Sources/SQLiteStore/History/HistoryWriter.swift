@@ -54,9 +54,6 @@ final class HistoryWriter {
         try writer.append(kind, note: note)
     }
 
-    /// The key of the row in `_history_state` that contains the names of a layout.
-    static func namesKey(_ signature: UInt64) -> String { "names \(String(signature, radix: 16))" }
-
     func end() { insertion = nil }
 
     // MARK: Transactions
@@ -73,7 +70,7 @@ final class HistoryWriter {
             if new.bytes < limits.bytes || new.seconds < limits.seconds { trimming.schedule.isBehind = true }
             limits = new
         }
-        let name = HistoryWriter.namesKey(encoding.signature)
+        let name = HistoryEncoding.namesKey(encoding.signature)
         if !hasNames, try HistoryTables.value(name, connection) == nil {
             try HistoryTables.set(name, .text(encoding.names.text), connection)
         }
