@@ -199,16 +199,9 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
         try await turn.run(isEnough: isEnough, didProgress: { tier.loads.willRequest(key) }, runInTurn)
     }
 
-    /// Reads how old the objects are.
+    /// Reads how old the objects are, but not on the caller's actor.
     ///
     /// - Throws: `storeReset` if the store was reset since the caller asked; errors of the store.
-    func freshness() throws(DataSourceError) -> ScopeFreshness {
-        let found = try tier.freshness(of: scope)
-        try checkNotReset()
-        return found
-    }
-
-    /// Like ``freshness()``, but does not read on the caller's actor.
     func readFreshness() async throws(DataSourceError) -> ScopeFreshness {
         let found = try await tier.readFreshness(of: scope)
         try checkNotReset()
@@ -249,7 +242,7 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
 
     private func runOnce(_ canRequestAgain: Bool) async throws {
         let requestedAt = scheduling.now()
-        let before = try freshness()
+        let before = try await readFreshness()
         // Another load may have stored an answer since the caller read the freshness.
         if !before.isStale(after: maxAge, at: requestedAt) { return }
         var writing = try await arguments(requestedAt, before)

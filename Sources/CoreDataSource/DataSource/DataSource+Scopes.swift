@@ -58,7 +58,7 @@ extension DataSource {
         var writing = ScopeWriting(scope, requestedAt: requestedAt, deletion: deleting, options: options)
         writing.basis = freshness.map(LoadBasis.init)
         // This read throws if the store keeps no scopes.
-        _ = try await tier.readFreshness(of: scope)
+        _ = try await tier.readStored(scope)
         switch answer {
         case .list(let values, let entityTag, let cursor):
             return try await write(values, writing, .whole(entityTag, cursor)).report
@@ -113,7 +113,7 @@ extension DataSource {
     public nonisolated func forget<Object: ManagedObject>(_ scope: SyncScope<Object>) async throws {
         try tier.claim(scope)
         // This read throws if the store keeps no scopes.
-        _ = try await tier.readFreshness(of: scope)
+        _ = try await tier.readStored(scope)
         let change = tier.change(scope, .forgotten)
         _ = try await tier.perform(waitFor: .store) { $0.scopeChanges.append(change) }
         tier.stack.root.scopes.forget(scope.name, withFailure: true)
