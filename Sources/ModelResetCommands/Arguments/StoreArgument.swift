@@ -76,8 +76,3 @@ extension StoreStartup {
             + (removedBackups.isEmpty ? "" : ", \(backups) \(verb)removed")
     }
 }
-
-extension Int {
-    /// The number of objects in words: `1 object`, `2 objects`.
-    var objects: String { self == 1 ? "1 object" : "\(self) objects" }
-}

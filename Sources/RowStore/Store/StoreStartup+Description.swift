@@ -57,5 +57,5 @@ extension MigrationReport: CustomStringConvertible {
 
 extension Int {
     /// The number of objects in words: `1 object`, `2 objects`.
-    fileprivate var objects: String { self == 1 ? "1 object" : "\(self) objects" }
+    package var objects: String { self == 1 ? "1 object" : "\(self) objects" }
 }
