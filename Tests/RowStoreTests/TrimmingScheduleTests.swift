@@ -42,8 +42,11 @@ struct TrimmingScheduleTests {
         #expect(schedule.isDue(at: now, limits))
         schedule.didLook(at: now, isBehind: false)
         #expect(!schedule.isDue(at: now, limits))
-        // Another member has lowered the limits.
-        schedule.isBehind = true
+        // Another member has raised the limits, and then another has lowered them.
+        let higher = KeptHistory.Limits(seconds: limits.seconds, bytes: limits.bytes + 1)
+        schedule.limitsChanged(from: limits, to: higher)
+        #expect(!schedule.isDue(at: now, higher))
+        schedule.limitsChanged(from: higher, to: limits)
         #expect(schedule.isDue(at: now, limits))
     }
 }

@@ -51,7 +51,7 @@ struct ServerHistory {
 
     /// Takes over the limits of the store. If another member has lowered them, the next save drops old records.
     fileprivate mutating func follow(_ new: KeptHistory.Limits) {
-        if new.bytes < limits.bytes || new.seconds < limits.seconds { schedule.isBehind = true }
+        schedule.limitsChanged(from: limits, to: new)
         limits = new
     }
 

@@ -16,7 +16,7 @@ package struct TrimmingSchedule: Sendable {
     /// The time of the last look, in milliseconds since 1970.
     private var lastLook: Int64 = 0
     /// Whether the last look has left old records, or another member has lowered the limits of the history since.
-    package var isBehind = false
+    private var isBehind = false
 
     package init() {}
 
@@ -46,6 +46,11 @@ package struct TrimmingSchedule: Sendable {
     ///   - isBehind: Whether the look has left old records, because a save drops only a few records.
     package mutating func didLook(at now: Int64, isBehind: Bool) {
         (added, lastLook, self.isBehind) = ((0, 0), now, isBehind)
+    }
+
+    /// Called if another member may have changed the limits of the history. If they are lower, the next save looks.
+    package mutating func limitsChanged(from old: KeptHistory.Limits, to new: KeptHistory.Limits) {
+        if new.bytes < old.bytes || new.seconds < old.seconds { isBehind = true }
     }
 
     /// The time in milliseconds since 1970.

@@ -50,7 +50,7 @@ struct HistoryTrimming {
             if index == rowLimit
                 || index > 0 && bytes > max(HistoryTrimming.byteLimit, added &* 2)
             {
-                schedule.isBehind = true
+                schedule.didLook(at: now, isBehind: true)
                 break
             }
             dropped = key

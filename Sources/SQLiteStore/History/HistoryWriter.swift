@@ -67,7 +67,7 @@ final class HistoryWriter {
         // Another member can have opened the store with other limits, which counts as a write.
         if isByMember {
             let new = try HistoryTables.limits(connection)
-            if new.bytes < limits.bytes || new.seconds < limits.seconds { trimming.schedule.isBehind = true }
+            trimming.schedule.limitsChanged(from: limits, to: new)
             limits = new
         }
         let name = HistoryEncoding.namesKey(encoding.signature)
@@ -189,7 +189,6 @@ final class HistoryWriter {
         insertion = statement
         return statement
     }
-
 }
 
 extension StoreMember {
