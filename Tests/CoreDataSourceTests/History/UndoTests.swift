@@ -8,25 +8,12 @@ import Testing
 /// The saves of an author can be undone and redone, one by one.
 @MainActor
 struct UndoTests {
-    private func write(_ note: String, _ author: String, _ container: PersistentContainer) async throws {
-        let contacts = try container.dataSource(ContactDataSource.self)
-        try await container.withAuthor(author) {
-            try await contacts.perform { context in
-                try context.first(ContactEntity.self, where: \.uid, equals: "uid-0")?.note = note
-            }
-        }
-    }
-
-    private func note(_ container: PersistentContainer) throws -> String? {
-        try container.main.first(ContactEntity.self, where: \.uid, equals: "uid-0")?.note
-    }
-
     /// The report has the whole record that was reverted, which redo needs.
     @Test(arguments: HistoryPlace.all)
     func theReportOfAnUndoPrintsOnlyCounts(place: HistoryPlace) async throws {
         try await place.withContainer { container, _ in
             try await container.dataSource(ContactDataSource.self).add(contactList(0..<1))
-            try await write("1", "editor", container)
+            try await container.write(note: "1", by: "editor")
             let report = try #require(try await container.undo(author: "editor"))
             #expect("\(report)" == "0 inserted, 1 updated, 0 deleted, 0 merged, 0 conflicts")
         }
@@ -36,15 +23,15 @@ struct UndoTests {
     func savesAreUndoneAndRedoneInOrder(place: HistoryPlace) async throws {
         try await place.withContainer { container, _ in
             try await container.dataSource(ContactDataSource.self).add(contactList(0..<1))
-            for note in ["1", "2", "3"] { try await write(note, "editor", container) }
+            for note in ["1", "2", "3"] { try await container.write(note: note, by: "editor") }
             var notes: [String?] = []
             @MainActor func undo() async throws {
                 let report = try await container.undo(author: "editor")
-                notes.append(report == nil ? "end" : try note(container))
+                notes.append(report == nil ? "end" : try container.note)
             }
             @MainActor func redo() async throws {
                 let report = try await container.redo(author: "editor")
-                notes.append(report == nil ? "end" : try note(container))
+                notes.append(report == nil ? "end" : try container.note)
             }
             try await redo()
             try await undo()
@@ -58,7 +45,7 @@ struct UndoTests {
             #expect(notes == ["2", "1", nil, "end"])
             notes = []
             try await redo()
-            try await write("4", "editor", container)
+            try await container.write(note: "4", by: "editor")
             try await redo()
             for _ in 0..<3 { try await undo() }
             #expect(notes == ["1", "end", "1", nil, "end"])
@@ -72,7 +59,7 @@ struct UndoTests {
         try await place.withContainer { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.add(contactList(0..<1))
-            try await write("mine", "me", container)
+            try await container.write(note: "mine", by: "me")
             try await container.withAuthor("other") {
                 try await contacts.perform { try $0.fetch(ContactEntity.self).first?.age = 9 }
             }
@@ -92,13 +79,13 @@ struct UndoTests {
     func aConflictLeavesTheStep(place: HistoryPlace) async throws {
         try await place.withContainer { container, _ in
             try await container.dataSource(ContactDataSource.self).add(contactList(0..<1))
-            try await write("first", "me", container)
-            try await write("second", "me", container)
-            try await write("third", "other", container)
+            try await container.write(note: "first", by: "me")
+            try await container.write(note: "second", by: "me")
+            try await container.write(note: "third", by: "other")
             await expectError(.draftConflict) { try await container.undo(author: "me") }
-            #expect(try note(container) == "third")
+            #expect(try container.note == "third")
             let report = try await container.undo(author: "me", resolving: .keepMine)
-            #expect(try note(container) == "first" && report?.conflicts.count == 1)
+            #expect(try container.note == "first" && report?.conflicts.count == 1)
             // The report has the record that was undone, and then the record of the undo.
             let undone = try #require(report?.revertedRecord)
             let change = try #require(try undone.changes(of: ContactEntity.self).first)
@@ -115,13 +102,13 @@ struct UndoTests {
     func aStepWhoseNewerValuesAreKeptIsDone(place: HistoryPlace) async throws {
         try await place.withContainer { container, _ in
             try await container.dataSource(ContactDataSource.self).add(contactList(0..<1))
-            for note in ["first", "second"] { try await write(note, "me", container) }
-            try await write("third", "other", container)
+            for note in ["first", "second"] { try await container.write(note: note, by: "me") }
+            try await container.write(note: "third", by: "other")
             for step in [Int64(3), 2] {
                 let report = try #require(try await container.undo(author: "me", resolving: .takeTheirs))
                 #expect(report.save == SaveReport() && report.conflicts.map(\.choice) == [.theirs])
                 #expect(report.revertedRecord?.number == step)
-                #expect(try note(container) == "third")
+                #expect(try container.note == "third")
             }
             #expect(try await container.undo(author: "me") == nil)
             #expect(try await container.redo(author: "me") == nil)
@@ -161,7 +148,7 @@ struct UndoTests {
         try await place.withContainer { container, _ in
             try await container.dataSource(ContactDataSource.self).add(contactList(0..<1))
             #expect(try await container.nextUndo(author: "me") == nil)
-            for note in ["1", "2"] { try await write(note, "me", container) }
+            for note in ["1", "2"] { try await container.write(note: note, by: "me") }
             let step = try #require(try await container.nextUndo(author: "me"))
             #expect(try step.changes(of: ContactEntity.self).first?.new?.note == "2")
             #expect(try await container.nextRedo(author: "me") == nil)
@@ -198,11 +185,11 @@ struct UndoTests {
     func aSaveThatLeavesNothingToUndoIsPassedOver(place: HistoryPlace) async throws {
         try await place.withContainer { container, _ in
             try await container.dataSource(ContactDataSource.self).add(contactList(0..<1))
-            try await write("first", "me", container)
-            try await write("second", "me", container)
-            try await write("first", "other", container)
+            try await container.write(note: "first", by: "me")
+            try await container.write(note: "second", by: "me")
+            try await container.write(note: "first", by: "other")
             try await container.undo(author: "me")
-            #expect(try note(container) == nil)
+            #expect(try container.note == nil)
         }
     }
 
@@ -211,49 +198,25 @@ struct UndoTests {
     func aSaveThatWasPassedOverCountsAsUndone(place: HistoryPlace) async throws {
         try await place.withContainer { container, _ in
             try await container.dataSource(ContactDataSource.self).add(contactList(0..<1))
-            for note in ["zero", "first", "second"] { try await write(note, "me", container) }
-            try await write("first", "other", container)
+            for note in ["zero", "first", "second"] { try await container.write(note: note, by: "me") }
+            try await container.write(note: "first", by: "other")
             try await container.undo(author: "me")
-            #expect(try note(container) == "zero")
+            #expect(try container.note == "zero")
             let next = try await container.nextUndo(author: "me")
             #expect(try next?.changes(of: ContactEntity.self).first?.new?.note == "zero")
             try await container.undo(author: "me")
-            #expect(try note(container) == nil)
+            #expect(try container.note == nil)
             #expect(try await container.undo(author: "me") == nil)
             for note in ["zero", "first"] {
                 try await container.redo(author: "me")
-                #expect(try self.note(container) == note)
+                #expect(try container.note == note)
             }
             #expect(try await container.redo(author: "me") == nil)
             for note in ["zero", nil] {
                 try await container.undo(author: "me")
-                #expect(try self.note(container) == note)
+                #expect(try container.note == note)
             }
             #expect(try await container.nextUndo(author: "me") == nil)
-        }
-    }
-
-    /// Each record is read about once, however many are passed over.
-    @Test func recordsThatArePassedOverAreReadOnce() async throws {
-        let rows = Guarded(0)
-        var configuration = PersistentContainer.Configuration.keeping()
-        configuration.trace = { statement in
-            if statement.sql.contains("\"changes\" FROM \"_history\"") { rows.withLock { $0 += statement.rowCount } }
-        }
-        try await HistoryPlace.sqlite.withContainer(configuration) { container, _ in
-            let contacts = try container.dataSource(ContactDataSource.self)
-            try await contacts.add(contactList(0..<1))
-            try await write("old", "other", container)
-            // Others take each save back.
-            for number in 0..<300 {
-                try await write("\(number)", "me", container)
-                try await write("old", "other", container)
-            }
-            rows.withLock { $0 = 0 }
-            #expect(try await container.undo(author: "me") == nil)
-            let count = rows.withLock { $0 }
-            #expect(count < 3_000)
-            #expect(try note(container) == "old")
         }
     }
 
@@ -261,7 +224,7 @@ struct UndoTests {
     @Test func aWaitingSaveOfAnotherAuthorDelaysNoSearch() async throws {
         try await HistoryPlace.sqlite.withContainer { container, url in
             try await container.dataSource(ContactDataSource.self).add(contactList(0..<1))
-            try await write("mine", "me", container)
+            try await container.write(note: "mine", by: "me")
             let raw = try RawConnection(url)
             try raw.execute("BEGIN IMMEDIATE")
             let groups = try container.dataSource(GroupDataSource.self)
@@ -270,7 +233,7 @@ struct UndoTests {
             #expect(try step?.changes(of: ContactEntity.self).first?.new?.note == "mine")
             try raw.execute("ROLLBACK")
             try await container.undo(author: "me")
-            #expect(try note(container) == nil)
+            #expect(try container.note == nil)
         }
     }
 
@@ -281,7 +244,7 @@ struct UndoTests {
             let container = try await place.open(directory.store)
             if turn == 0 {
                 try await container.dataSource(ContactDataSource.self).add(contactList(0..<1))
-                for note in ["1", "2"] { try await write(note, "me", container) }
+                for note in ["1", "2"] { try await container.write(note: note, by: "me") }
             }
             _ = try container.dataSource(ContactDataSource.self)
             if turn == 2 {
@@ -289,7 +252,7 @@ struct UndoTests {
             } else {
                 try await container.undo(author: "me")
             }
-            #expect(try note(container) == ["1", nil, "1"][turn])
+            #expect(try container.note == ["1", nil, "1"][turn])
             try await container.close()
         }
     }
@@ -300,7 +263,7 @@ struct UndoTests {
         try await kind.withTwo(configuration: .keeping()) { first, second in
             _ = try second.dataSource(ContactDataSource.self)
             try await first.dataSource(ContactDataSource.self).add(contactList(0..<1))
-            for note in ["1", "2", "3"] { try await write(note, "me", first) }
+            for note in ["1", "2", "3"] { try await first.write(note: note, by: "me") }
             async let one = first.undo(author: "me")
             async let two = second.undo(author: "me")
             #expect(try await one != nil)
@@ -341,26 +304,12 @@ struct UndoTests {
         }
     }
 
-    /// A long history has its steps at the end.
-    @Test(arguments: HistoryPlace.all)
-    func stepsAreFoundBehindManyRecordsOfOthers(place: HistoryPlace) async throws {
-        try await place.withContainer { container, _ in
-            let contacts = try container.dataSource(ContactDataSource.self)
-            try await contacts.add(contactList(0..<1))
-            try await write("mine", "me", container)
-            for number in 0..<600 { try await contacts.add(contactList(1..<2) { _ in "\(number)" }, waitFor: .main) }
-            try await container.undo(author: "me")
-            #expect(try note(container) == nil)
-            #expect(try await container.undo(author: "me") == nil)
-        }
-    }
-
     @Test(arguments: HistoryPlace.all)
     func mainShowsEachUndoWhenTheCallReturns(place: HistoryPlace) async throws {
         try await place.withContainer { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.add(contactList(0..<1))
-            try await write("edited", "me", container)
+            try await container.write(note: "edited", by: "me")
             try await container.withAuthor("me") { try await contacts.add(contactList(5..<6)) }
             let object = try #require(try contacts.main.first(ContactEntity.self, where: \.uid, equals: "uid-0"))
             let list = try contacts.list(ObjectRequest(ContactEntity.self))
@@ -385,17 +334,22 @@ struct UndoTests {
         await expectError(.historyNotKept) { try await container.undo(author: "me") }
         try await container.close()
     }
+}
 
-    /// The oldest steps were dropped.
-    @Test(arguments: HistoryPlace.all)
-    func undoEndsWhereTheHistoryBegins(place: HistoryPlace) async throws {
-        try await place.withContainer(.keeping(.kept(for: .seconds(3600), upTo: 64 << 10))) { container, _ in
-            let contacts = try container.dataSource(ContactDataSource.self)
-            try await contacts.add(contactList(0..<1))
-            for number in 0..<200 { try await write(String(repeating: "\(number) ", count: 150), "me", container) }
-            var undone = 0
-            while try await container.undo(author: "me") != nil { undone += 1 }
-            #expect(undone > 2 && undone < 200)
+@MainActor
+extension PersistentContainer {
+    /// The note of the first contact.
+    var note: String? {
+        get throws { try main.first(ContactEntity.self, where: \.uid, equals: "uid-0")?.note }
+    }
+
+    /// Sets the note of the first contact in a save of the author.
+    func write(note: String, by author: String) async throws {
+        let contacts = try dataSource(ContactDataSource.self)
+        try await withAuthor(author) {
+            try await contacts.perform { context in
+                try context.first(ContactEntity.self, where: \.uid, equals: "uid-0")?.note = note
+            }
         }
     }
 }
