@@ -150,17 +150,11 @@ struct FailedCommitTests {
     @Test(arguments: [false, true])
     func allOtherSavesAreWrittenWhenAFlushThrows(isAtTheEnd: Bool) async throws {
         let (container, store) = PersistentContainer.faulty()
-        let root = container.stack.root
-        let sender = try #require(container.stack.layout.entity(named: "Sender"))
-        func accept(_ keys: Range<Int64>, origin: Int) throws {
-            let source = SaveSource("\(origin)", origin: origin)
-            _ = try root.accept(.inserting(keys, sender), from: source, isAwaited: false)
-        }
-        try accept(1..<2, origin: 101)
+        try container.acceptSenders(1..<2, origin: 101)
         try await container.flush()
-        try accept(1..<2, origin: 102)
-        try accept(10..<20_010, origin: 103)
-        try accept(30_000..<50_000, origin: 104)
+        try container.acceptSenders(1..<2, origin: 102)
+        try container.acceptSenders(10..<20_010, origin: 103)
+        try container.acceptSenders(30_000..<50_000, origin: 104)
         await expectError(.uniquenessViolated) {
             if isAtTheEnd { try await container.close() } else { try await container.flush() }
         }
@@ -173,17 +167,12 @@ struct FailedCommitTests {
     @Test func aFlushReturnsIfAFailureRollsBackTheNewestSaves() async throws {
         let (container, store) = PersistentContainer.faulty()
         let root = container.stack.root
-        let sender = try #require(container.stack.layout.entity(named: "Sender"))
-        func accept(_ key: Int64, origin: Int, isAwaited: Bool) throws -> SaveNumber {
-            let source = SaveSource("\(origin)", origin: origin)
-            return try root.accept(.inserting(key, sender), from: source, isAwaited: isAwaited)
-        }
         let (release, arrived) = (store.holdCommits(), store.commitArrives())
-        _ = try accept(1, origin: 101, isAwaited: false)
-        let failed = try accept(2, origin: 102, isAwaited: true)
+        try container.acceptSenders(1..<2, origin: 101)
+        let failed = try container.acceptSenders(2..<3, origin: 102, isAwaited: true)
         DispatchQueue.global().async { _ = try? root.commitInPlace(failed) }
         for await _ in arrived {}
-        _ = try accept(3, origin: 102, isAwaited: true)
+        try container.acceptSenders(3..<4, origin: 102, isAwaited: true)
         let flushed = Task { try await container.flush() }
         await Task.yield()
         // The commit of the flush finds the running commit.

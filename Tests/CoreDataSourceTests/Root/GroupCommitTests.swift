@@ -29,19 +29,14 @@ struct GroupCommitTests {
     @Test func aSmallSaveDoesNotWaitForALargeSaveBehindIt() async throws {
         let (container, store) = PersistentContainer.faulty()
         let root = container.stack.root
-        let sender = try #require(container.stack.layout.entity(named: "Sender"))
-        func accept(_ keys: Range<Int64>, origin: Int) throws {
-            let source = SaveSource("\(origin)", origin: origin)
-            _ = try root.accept(.inserting(keys, sender), from: source, isAwaited: false)
-        }
         let (release, arrived) = (store.holdCommits(), store.commitArrives())
-        try accept(1..<20_001, origin: 101)
+        try container.acceptSenders(1..<20_001, origin: 101)
         root.commitSoon()
         for await _ in arrived {}
-        try accept(20_001..<20_002, origin: 102)
-        try accept(30_000..<50_000, origin: 101)
-        try accept(50_000..<50_001, origin: 102)
-        try accept(50_001..<50_002, origin: 103)
+        try container.acceptSenders(20_001..<20_002, origin: 102)
+        try container.acceptSenders(30_000..<50_000, origin: 101)
+        try container.acceptSenders(50_000..<50_001, origin: 102)
+        try container.acceptSenders(50_001..<50_002, origin: 103)
         let written = Shared<[[SaveNumber]]>([])
         root.whenCommitted(2) { _ in written.value = store.committedGroups }
         release()

@@ -2,6 +2,7 @@ import CoreDataSource
 import Dispatch
 import Foundation
 import RowStore
+import Testing
 
 /// A store whose commits can be made to fail, or to wait until the test lets them go on.
 final class FaultyStore: PersistentStore {
@@ -330,6 +331,14 @@ extension PersistentContainer {
         let container = PersistentContainer(
             layout, store, startup: StoreStartup(reason: .firstLaunch), configuration: configuration)
         return (container, store)
+    }
+
+    /// Accepts a save of senders without values, in the model of the chat.
+    @discardableResult
+    func acceptSenders(_ keys: Range<Int64>, origin: Int, isAwaited: Bool = false) throws -> SaveNumber {
+        let source = SaveSource("\(origin)", origin: origin)
+        let sender = try #require(stack.layout.entity(named: "Sender"))
+        return try stack.root.accept(.inserting(keys, sender), from: source, isAwaited: isAwaited)
     }
 }
 
