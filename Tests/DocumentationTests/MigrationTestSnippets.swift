@@ -64,22 +64,25 @@ struct MigrationTestSnippets {
 
     @MainActor @Test(arguments: [false, true])
     func theFirstNameStaysInAllLaterReleases(_ opensTheNextReleaseFirst: Bool) async throws {
-        let folder = FileManager.default.temporaryDirectory.appending(component: UUID().uuidString)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let url = folder.appending(component: "notes")
-        let last = try await PersistentContainer(model: LastRelease.model, store: .sqlite(url))
-        try await last.dataSource(LastRelease.Notes.self).perform { context in
-            try context.insert(LastRelease.Note.self).text = "Buy milk"
+        try await withNotesOfTheLastRelease { url in
+            if opensTheNextReleaseFirst { try await openWithoutLoss(NextRelease.model, url)?.close() }
+            let later = try #require(try await openWithoutLoss(LaterRelease.model, url))
+            #expect(try later.main.fetch(LaterRelease.Note.self).map(\.content) == ["Buy milk"])
+            try await later.close()
         }
-        try await last.close()
-        if opensTheNextReleaseFirst { try await openWithoutLoss(NextRelease.model, url)?.close() }
-        let later = try #require(try await openWithoutLoss(LaterRelease.model, url))
-        #expect(try later.main.fetch(LaterRelease.Note.self).map(\.content) == ["Buy milk"])
-        try await later.close()
     }
 
     @MainActor @Test func theLastReleaseRefusesTheStoreOfTheNextOne() async throws {
+        try await withNotesOfTheLastRelease { url in
+            try await openWithoutLoss(NextRelease.model, url)?.close()
+            let refused = try await openWithoutLoss(LastRelease.model, url)
+            #expect(refused == nil)
+            try await refused?.close()
+        }
+    }
+
+    /// Runs the body with a store that the last release has made.
+    @MainActor private func withNotesOfTheLastRelease(_ body: @MainActor (URL) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(component: UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -89,10 +92,7 @@ struct MigrationTestSnippets {
             try context.insert(LastRelease.Note.self).text = "Buy milk"
         }
         try await last.close()
-        try await openWithoutLoss(NextRelease.model, url)?.close()
-        let refused = try await openWithoutLoss(LastRelease.model, url)
-        #expect(refused == nil)
-        try await refused?.close()
+        try await body(url)
     }
 }
 
