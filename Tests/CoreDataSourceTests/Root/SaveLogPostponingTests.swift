@@ -7,18 +7,12 @@ import Testing
 struct SaveLogPostponingTests {
     private let now = ContinuousClock.now
 
-    private func save(ofRows count: Int64, origin: Int) -> LoggedSave {
-        var changes = EntityChanges(entity: 1)
-        changes.inserted = (0..<count).map { StoredRow(key: $0, row: RowSnapshot(columnCount: 3, spareWords: 0)) }
-        return LoggedSave(ChangeSet(entities: [changes]), from: SaveSource("\(origin)", origin: origin))
-    }
-
     /// Makes a log with a small save, and with a save that does not fit into its transaction.
     private func log(secondOrigin: Int, unmergedByteLimit: Int = .max) -> SaveLog {
-        let large = save(ofRows: 10, origin: secondOrigin)
+        let large = LoggedSave.rows(10, origin: secondOrigin)
         var log = SaveLog(
             ModelLayout(.chat), unmergedByteLimit: unmergedByteLimit, transactionByteLimit: large.byteCount)
-        _ = log.append(save(ofRows: 1, origin: 1))
+        _ = log.append(.rows(1, origin: 1))
         _ = log.append(large)
         return log
     }
@@ -67,7 +61,7 @@ struct SaveLogPostponingTests {
         let stored = log.takeForCommit()
         log.recordCommitted(except: [])
         _ = log.endCommit()
-        _ = log.append(save(ofRows: 1, origin: 2))
+        _ = log.append(.rows(1, origin: 2))
         let full = log.takeForCommit()
         log.resume()
         let locked = log.takeForCommit()

@@ -7,18 +7,9 @@ import TestSupport
 struct SaveLogTests {
     private let anything = LoggedSave(ChangeSet(entities: []))
 
-    /// A save of rows without values. A save of ten rows has ten times the bytes of a save of one row.
-    private func save(ofRows count: Int64, origin: Int = 1) -> LoggedSave {
-        var changes = EntityChanges(entity: 1)
-        changes.inserted = (0..<count).map {
-            StoredRow(key: $0, row: RowSnapshot(columnCount: 3, spareWords: 0))
-        }
-        return LoggedSave(ChangeSet(entities: [changes]), from: SaveSource("\(origin)", origin: origin))
-    }
-
     /// A log with transactions of at most ten rows.
     private var logOfTenRows: SaveLog {
-        SaveLog(ModelLayout(.chat), transactionByteLimit: save(ofRows: 10).byteCount)
+        SaveLog(ModelLayout(.chat), transactionByteLimit: LoggedSave.rows(10).byteCount)
     }
 
     /// Commits until no other commit must follow, and returns the saves of each transaction.
@@ -54,7 +45,7 @@ struct SaveLogTests {
 
     @Test func aLargeSaveHasATransactionOfItsOwn() {
         var log = logOfTenRows
-        for count in [11, 1, 11, 1, 1, 12] as [Int64] { _ = log.append(save(ofRows: count)) }
+        for count in [11, 1, 11, 1, 1, 12] as [Int64] { _ = log.append(.rows(count)) }
         let groups = commitAll(&log)
         #expect(groups == [[1], [2], [3], [4, 5], [6]])
         #expect(log.committed == 6 && log.pendingCount == 0)
@@ -62,7 +53,7 @@ struct SaveLogTests {
 
     @Test func smallSavesShareATransactionUpToItsLimit() {
         var log = logOfTenRows
-        for _ in 0..<25 { _ = log.append(save(ofRows: 1)) }
+        for _ in 0..<25 { _ = log.append(.rows(1)) }
         let groups = commitAll(&log)
         #expect(groups == [Array(1...10), Array(11...20), Array(21...25)])
         #expect(log.visitedSaveCount == 2 * 25 + 2)
@@ -74,11 +65,11 @@ struct SaveLogTests {
         let early = EarlyWrite()
         #expect(early.begin())
         if !isOpen { early.close() }
-        var first = save(ofRows: 1).changes
+        var first = LoggedSave.rows(1).changes
         first.earlyWrite = early
         var log = logOfTenRows
         _ = log.append(LoggedSave(first))
-        for _ in 0..<2 { _ = log.append(save(ofRows: 1)) }
+        for _ in 0..<2 { _ = log.append(.rows(1)) }
         let groups = commitAll(&log)
         #expect(groups == (isOpen ? [[1], [2, 3]] : [[1, 2, 3]]))
     }
@@ -86,13 +77,13 @@ struct SaveLogTests {
     /// A container whose disk fails would try the same transaction again and again.
     @Test func noCommitFollowsAFailureAlthoughSavesDidNotFit() {
         var log = logOfTenRows
-        for _ in 0..<2 { _ = log.append(save(ofRows: 11)) }
+        for _ in 0..<2 { _ = log.append(.rows(11)) }
         var group = log.takeForCommit()
         #expect(group?.map(\.number) == [1] && log.failureReach == 2)
         var isMoreWaiting = log.endCommit()
         #expect(!isMoreWaiting)
         group = log.takeForCommit()
-        _ = log.append(save(ofRows: 1))
+        _ = log.append(.rows(1))
         isMoreWaiting = log.endCommit()
         #expect(isMoreWaiting)
         let groups = commitAll(&log)
@@ -102,12 +93,12 @@ struct SaveLogTests {
     /// A save that was locked comes back, and the saves of the failed group do not fit behind it.
     @Test func aSaveOfAFailedGroupStaysPendingWhileOthersAreCommitted() {
         var log = logOfTenRows
-        _ = log.append(save(ofRows: 9))
+        _ = log.append(.rows(9))
         _ = log.takeForCommit()
         log.recordCommitted(except: [1])
         _ = log.postpone([1], at: .now, since: .now - .seconds(1))
         _ = log.endCommit()
-        for _ in 0..<2 { _ = log.append(save(ofRows: 2, origin: 2)) }
+        for _ in 0..<2 { _ = log.append(.rows(2, origin: 2)) }
         var group = log.takeForCommit()
         #expect(group?.map(\.number) == [2, 3])
         _ = log.endCommit()
@@ -327,7 +318,7 @@ struct SaveLogTests {
             switch Int.random(in: 0..<9, using: &random) {
             case 0, 1:
                 let count = Int64.random(in: 0...12, using: &random)
-                _ = log.append(save(ofRows: count, origin: Int.random(in: 1...3, using: &random)))
+                _ = log.append(.rows(count, origin: Int.random(in: 1...3, using: &random)))
             case 2 where log.committing == nil:
                 group = log.takeForCommit()?.map(\.saveNumber) ?? []
                 checkGroup()
@@ -377,5 +368,14 @@ struct SaveLogTests {
         _ = log.append(LoggedSave(ChangeSet(entities: []), from: sources[0]))
         let next = log.takeForCommit()
         #expect(others?.map(\.number) == [2] && isMoreWaiting && next?.map(\.number) == [1, 3])
+    }
+}
+
+extension LoggedSave {
+    /// A save of rows without values. A save of ten rows has ten times the bytes of a save of one row.
+    static func rows(_ count: Int64, origin: Int = 1) -> LoggedSave {
+        var changes = EntityChanges(entity: 1)
+        changes.inserted = (0..<count).map { StoredRow(key: $0, row: RowSnapshot(columnCount: 3, spareWords: 0)) }
+        return LoggedSave(ChangeSet(entities: [changes]), from: SaveSource("\(origin)", origin: origin))
     }
 }
