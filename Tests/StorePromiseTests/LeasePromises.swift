@@ -126,7 +126,7 @@ struct LeasePromises {
         }
     }
 
-    /// An inspection took a member that had closed the store for one that had crashed.
+    /// Otherwise, an inspection would take a member that has closed the store for one that has crashed.
     @Test(arguments: TestedStore.shared)
     func aMemberThatClosesLeavesNoLeaseAndNoTicket(kind: TestedStore) async throws {
         try await kind.withMembers(3) { members in

@@ -75,7 +75,7 @@ struct MissingOverrideTests {
         try await container.close()
     }
 
-    /// With the classes in the second order, an inserted Puppy was an Animal in the store, without an error.
+    /// With the classes in the second order, an inserted Puppy would be an Animal in the store, without an error.
     @Test func aDataSourceThatListsBothClassesIsRefused() async throws {
         let container = try await container(isAbstract: false)
         for source in [AnimalsFirst.self, PuppiesFirst.self] as [EntityDataSource.Type] {

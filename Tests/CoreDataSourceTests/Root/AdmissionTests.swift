@@ -72,7 +72,7 @@ struct AdmissionTests {
         #expect(try senders.count(Sender.self) == 3)
     }
 
-    /// All calls waited for the end of a large save, and one that was let in after it waited for the next large save, too.
+    /// If they counted, all calls would wait for the end of a large save, and those let in after it for the next large save, too.
     @Test func theSavesOfTheRunningCommitDoNotCount() async throws {
         let (container, store, _) = PersistentContainer.timed(configuration: .init(pendingByteLimit: 1))
         let admission = container.stack.root.admission
@@ -90,7 +90,7 @@ struct AdmissionTests {
         admission.leave(1)
     }
 
-    /// The saves of all other data sources waited for the hooks of a large one.
+    /// If they counted, the saves of all other data sources would wait for the hooks of a large one.
     @Test func theValuesOfARunningBatchDoNotCount() async throws {
         let (container, _) = PersistentContainer.faulty(.contacts, configuration: .init(queuedValueLimit: 100))
         let admission = container.stack.root.admission

@@ -162,8 +162,7 @@ struct FailedCommitTests {
         #expect(store.committedGroups == [[1], [2], [3], [4]])
     }
 
-    /// The saves that came during the commit depended on a failed save. Nothing was left to commit after it, so no commit ended the
-    /// flush.
+    /// The saves that come during the commit depend on a failed save, so nothing is left to commit after it.
     @Test func aFlushReturnsIfAFailureRollsBackTheNewestSaves() async throws {
         let (container, store) = PersistentContainer.faulty()
         let root = container.stack.root

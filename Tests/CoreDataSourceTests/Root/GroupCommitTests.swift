@@ -25,7 +25,7 @@ struct GroupCommitTests {
         #expect(groups.contains { $0.count >= 5 })
     }
 
-    /// Its caller waited for the rows of both large saves: the one that was written when it came, and the one that came after it.
+    /// Its caller waits for the large save that is being written when it comes, and not for the one that comes after it.
     @Test func aSmallSaveDoesNotWaitForALargeSaveBehindIt() async throws {
         let (container, store) = PersistentContainer.faulty()
         let root = container.stack.root

@@ -28,7 +28,7 @@ struct SaveLogPostponingTests {
         return (group.map(\.number), late.map(\.changes.number), log.hasTriedAll(through: 2))
     }
 
-    /// The second save was in no transaction as long as the first one was locked, so its caller got no error.
+    /// The second save is in no transaction as long as the first one is locked, but its caller must get an error, too.
     @Test func aSaveBehindALockedSaveOfItsOriginIsLateWithoutATransaction() {
         var log = log(secondOrigin: 1)
         let first = tryLocked(&log)
@@ -53,8 +53,8 @@ struct SaveLogPostponingTests {
         #expect(next?.map(\.number) == [2])
     }
 
-    /// While too much is in the log, a commit takes only the saves that were locked. The caller of another save waited until the next
-    /// save.
+    /// While too much is in the log, a commit takes only the saves that were locked. Another save must not wait until there is a
+    /// further one.
     @Test func savesThatAFullLogLeavesOutAreCommittedNext() {
         var log = log(secondOrigin: 2, unmergedByteLimit: 1)
         _ = tryLocked(&log)

@@ -28,7 +28,7 @@ struct LeaseTests {
         }
     }
 
-    /// A batch of several data sources took all leases for the first of them. The second container gets them by a ticket.
+    /// A batch of several data sources takes all leases with one call. The second container gets them by a ticket.
     @Test(arguments: SharedPlace.Kind.all)
     func eachLeaseNamesTheOwnerOfItsEntity(kind: SharedPlace.Kind) async throws {
         try await kind.withTwo { one, other in
@@ -113,7 +113,7 @@ struct LeaseTests {
         }
     }
 
-    /// The error named the last known holder, which may have ended, although the server was down.
+    /// While the server is down, the last known holder may have ended, so the error does not name it.
     @Test func aWaitWhoseChecksFailThrowsTheErrorOfTheStore() async throws {
         let directory = try TemporaryDirectory()
         var options = SQLiteStore.Options.contacts(directory.store, isShared: true)
