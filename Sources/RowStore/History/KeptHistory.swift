@@ -80,8 +80,8 @@ public struct HistoryFilter: Sendable, Hashable {
     /// The names of entities; nil for all. A record is included if it changes objects of at least one of these entities or of
     /// their sub-entities. The name of a relationship, such as `ContactEntity.groups`, includes the records that change links
     /// of this many-to-many relationship. For an entity that was renamed, use the new name: records from before its migrations
-    /// are found, too, even if the entity was renamed several times. For a migration, and for writes of other programs, the changed entities are not
-    /// known, so these records are always included.
+    /// are found, too, even if the entity was renamed several times. For a migration, and for writes of other programs, the
+    /// changed entities are not known, so these records are always included.
     public var entityNames: Set<String>?
     /// The maximum number of records that a store looks at for a page. Each store also has its own maximum.
     package var pageLimit = Int.max
