@@ -104,16 +104,17 @@ import Testing
     }
 
     /// In the third version, the previous name is the wrong identifier: a store of the first version has another name.
-    @Test func theFirstNameIsProposedAsTheIdentifier() async throws {
+    @Test(arguments: ["", "; var b: String?"])
+    func theFirstNameIsProposedAsTheIdentifier(_ others: String) async throws {
         try writeStore(Self.entity("name=\"a\""))
         let warnings = try await record(
             "var a: String?", "@Stored(renamedFrom: \"a\") var b: String?",
-            "@Stored(renamedFrom: \"b\") var c: String?")
+            "@Stored(renamedFrom: \"b\") var c: String?\(others)")
         #expect(warnings.contains("Write renamedFrom: \"a\" for Item.c.\n"), "\(warnings)")
         #expect(!warnings.contains("earlierVersions:"), "\(warnings)")
         let losses = try #require(try await migration(of: "app")["losses"])
         #expect(losses.count == 1 && losses.first?.hasPrefix("Item.a: the values") == true, "\(losses)")
-        try write("@Stored(renamedFrom: \"a\") var c: String?")
+        try write("@Stored(renamedFrom: \"a\") var c: String?\(others)")
         #expect(try await migration(of: "app")["losses"] == [])
         // The identifier has changed in the lock file, too, and no warning says that it was lost.
         let silent = try await program.run(Self.check)

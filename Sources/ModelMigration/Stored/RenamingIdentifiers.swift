@@ -46,32 +46,36 @@ package struct RenamingIdentifiers: Sendable, Hashable {
     /// (from city)`. A migration of a store that is older than the renaming loses the values of these elements, unless
     /// the bundle still has the earlier versions.
     ///
-    /// - Parameter earlier: The identifiers of earlier models. An identifier is not lost if the element now has the identifier
-    ///   that an earlier element of the lost name had: both identifiers lead to the same element.
+    /// An element is followed into the model as a migration follows it. An element that was renamed again has not lost its
+    /// identifier, even if the model has a new element with the old name.
+    ///
+    /// - Parameters:
+    ///   - isSameShape: Whether the model has the hash of this list's model. Then no store is migrated from the one to the
+    ///     other, so each name keeps its values.
+    ///   - earlier: The identifiers of earlier models, newest first. An identifier is not lost if the element now has the
+    ///     identifier that an earlier element of the lost name had: both identifiers lead to the same element.
     package func droppedIdentifiers(
-        in model: ManagedObjectModel, since earlier: [RenamingIdentifiers] = []
+        in model: ManagedObjectModel, isSameShape: Bool, since earlier: [RenamingIdentifiers] = []
     ) -> [String] {
-        let new = RenamingIdentifiers(of: model)
-        let present = Set(new.lines)
-        let side = MigrationSide(model)
-        let current = new.lines.compactMap { Renaming($0) }
-        let known = earlier.flatMap(\.lines).compactMap { Renaming($0) }
-        return lines.filter { !present.contains($0) }.compactMap { Renaming($0) }
-            .filter { lost in
-                lost.isElement(of: side)
-                    && !current.contains { new in
-                        new.kind == lost.kind && new.path == lost.path
-                            && known.contains {
-                                $0.kind == lost.kind && $0.path == lost.oldPath && $0.identifier == new.identifier
-                            }
-                    }
+        let known = earlier.map(\.renamings)
+        let successors = Successors(of: renamings, in: model, isSameShape: isSameShape)
+        return renamings.compactMap { lost in
+            guard let (entity, element) = successors.successor(of: lost), element.name == lost.elementName,
+                element.identifier != lost.identifier
+            else { return nil }
+            let isFirstName = known.flatMap(\.self).contains {
+                $0.kind == lost.kind && $0.elementName == lost.identifier && $0.identifier == element.identifier
+                    && (lost.isEntity || lost.entityNames(in: [renamings] + known).contains($0.entity))
             }
-            .map { "\($0.entity)\($0.name.isEmpty ? "" : "." + $0.name) (from \($0.identifier))" }
+            return isFirstName ? nil : "\(entity)\(lost.isEntity ? "" : "." + element.name) (from \(lost.identifier))"
+        }
     }
+
+    private var renamings: [Renaming] { lines.compactMap { Renaming($0) } }
 
     /// Sets the identifiers in a model that was read from its canonical form. Such a model has an attribute for each leaf.
     func apply(to model: inout ManagedObjectModel) {
-        for renaming in lines.compactMap({ Renaming($0) }) {
+        for renaming in renamings {
             guard let index = model.entities.firstIndex(where: { $0.name == renaming.entity }) else { continue }
             renaming.apply(to: &model.entities[index])
         }
@@ -79,7 +83,7 @@ package struct RenamingIdentifiers: Sendable, Hashable {
 }
 
 /// A line, split into its parts.
-private struct Renaming {
+private struct Renaming: Hashable {
     let kind: String
     let entity: String
     let name: String
@@ -97,19 +101,19 @@ private struct Renaming {
         guard isKnown, !identifier.isEmpty, words.isAtEnd else { return nil }
     }
 
-    /// The names of the entity and of the element.
-    var path: [String] { kind == "entity" ? [entity] : [entity, name] }
+    var isEntity: Bool { kind == "entity" }
 
-    /// The ``path`` with the old name of the element.
-    var oldPath: [String] { kind == "entity" ? [identifier] : [entity, identifier] }
+    /// The name of the entity, or the path of the attribute or relationship in its entity.
+    var elementName: String { isEntity ? entity : name }
 
-    /// Returns whether the model still has the renamed element.
-    func isElement(of side: MigrationSide) -> Bool {
-        guard let description = side.lookup.entities[entity] else { return false }
-        switch kind {
-        case "entity": return true
-        case "attribute": return side.ownLeaves(of: description).contains { $0.path == name }
-        default: return description.relationships.contains { $0.name == name }
+    /// Returns the names that the entity has had.
+    ///
+    /// - Parameter versions: The renamings of each version, newest first.
+    func entityNames(in versions: [[Renaming]]) -> Set<String> {
+        versions.joined().filter(\.isEntity).reduce(into: [entity]) { names, renaming in
+            if names.contains(renaming.entity) || names.contains(renaming.identifier) {
+                names.formUnion([renaming.entity, renaming.identifier])
+            }
         }
     }
 
@@ -126,6 +130,82 @@ private struct Renaming {
                 description.relationships[index].renamingIdentifier = identifier
             }
         }
+    }
+}
+
+/// Follows the renamed elements of an old model into a new model. Only the lines of the old model are known, and elements
+/// without a line have no identifier.
+private struct Successors {
+    private let side: MigrationSide
+    private let isSameShape: Bool
+    /// The new elements, by their lines in the old model.
+    private var elements: [Renaming: (entity: String, element: NameKey<String>)] = [:]
+
+    init(of renamings: [Renaming], in model: ManagedObjectModel, isSameShape: Bool) {
+        side = MigrationSide(model)
+        self.isSameShape = isSameShape
+        let renamed = renamings.filter(\.isEntity)
+        let identifiers = renamed.reduce(into: [:]) { $0[$1.entity] = $1.identifier }
+        let entities = successors(
+            of: Set(renamings.map(\.entity)).sorted { [$0].precedes([$1]) }
+                .map { NameKey(name: $0, identifier: identifiers[$0]) },
+            among: model.entities.map(\.named))
+        for renaming in renamed { elements[renaming] = entities[renaming.entity].map { ($0.name, $0) } }
+        let groups = Dictionary(grouping: renamings.filter { !$0.isEntity }) { [$0.kind, $0.entity] }
+        // The inherited elements that had the same identifier before, by the new names of their entities.
+        let unchanged = Set(
+            renamings.compactMap { renaming in
+                entities[renaming.entity].map { [renaming.kind, $0.name, renaming.name, renaming.identifier] }
+            })
+        for group in groups.values {
+            guard let kind = group.first?.kind, let entity = group.first.flatMap({ entities[$0.entity]?.name })
+            else { continue }
+            let found = successors(
+                of: group.map { NameKey(name: $0.name, identifier: $0.identifier) },
+                among: properties(kind, of: entity) { unchanged.contains([kind] + $0) })
+            for renaming in group { elements[renaming] = found[renaming.name].map { (entity, $0) } }
+        }
+    }
+
+    /// Returns the new entity and the new element; nil if the element was removed.
+    func successor(of renaming: Renaming) -> (entity: String, element: NameKey<String>)? { elements[renaming] }
+
+    /// Returns the new elements, by the names of the old elements.
+    private func successors(of old: [NameKey<String>], among new: [NameKey<String>]) -> [String: NameKey<String>] {
+        let names = Dictionary(old.map { ($0.name, $0.name) }) { first, _ in first }
+        // A new element whose identifier is its own name is the old element with this name, with or without a line.
+        let candidates = new.filter { $0.identifier != $0.name || names[$0.name] != nil }
+        let matching = NameMatching(from: old, to: candidates, known: isSameShape ? names : nil)
+        return matching.pairs.reduce(into: [:]) { $0[old[$1.value].name] = candidates[$1.key] }
+    }
+
+    /// Returns the attributes or relationships of an entity, including inherited ones.
+    ///
+    /// - Parameter isUnchanged: Whether an inherited element, given by the names of its entity and itself and by its identifier,
+    ///   had this identifier before. Such an element is returned without it: see
+    ///   ``MigrationSide/namedLeaves(of:since:_:)``.
+    private func properties(
+        _ kind: String, of name: String, isUnchanged: ([String]) -> Bool
+    ) -> [NameKey<String>] {
+        guard let entity = side.lookup.entities[name] else { return [] }
+        return side.lookup.lineage(of: entity).flatMap { owner in
+            let own =
+                kind == "attribute"
+                ? side.ownLeaves(of: owner).map(\.named.joined)
+                : owner.relationships.filter { !$0.isTransient }.map(\.named)
+            return own.map { element in
+                guard owner.name != name, let identifier = element.identifier,
+                    isUnchanged([owner.name, element.name, identifier])
+                else { return element }
+                return NameKey(name: element.name, identifier: nil)
+            }
+        }
+    }
+}
+
+extension NameKey<[String]> {
+    fileprivate var joined: NameKey<String> {
+        NameKey<String>(name: name.joined(separator: "."), identifier: identifier?.joined(separator: "."))
     }
 }
 

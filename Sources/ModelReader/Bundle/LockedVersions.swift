@@ -112,7 +112,8 @@ extension LockedModel {
     ///
     /// - Parameter model: The later model.
     package func droppedIdentifiers(in model: ManagedObjectModel) -> [String] {
-        renamingIdentifiers.droppedIdentifiers(in: model, since: earlier.map(\.renamingIdentifiers))
+        renamingIdentifiers.droppedIdentifiers(
+            in: model, isSameShape: hash == model.hash, since: earlier.map(\.renamingIdentifiers))
     }
 
     /// The models of the history, oldest first. Models that another release wrote end the chain, because this release cannot
