@@ -63,6 +63,53 @@ import Testing
         }
     }
 
+    /// Each object that was set back was removed from the lists of edited objects by itself, and all cached links were forgotten.
+    @Test func settingManyObjectsBackVisitsEachOfThemOnce() async throws {
+        try await withGraph { container, source in
+            let count = 50
+            try await source.perform { context in
+                let letters = try (0..<count).map { try context.letter("\($0)") }
+                for letter in letters { letter.subject = "old" }
+                try context.label("l").letters = letters
+            }
+            let draft = try source.draft(of: container.main.knownLetter("0"))
+            let context = try draft.context
+            let letters = try context.fetch(Letter.self)
+            for letter in letters { letter.subject = "new" }
+            #expect(try context.first(Label.self)?.letters.map(\.subject) == Array(repeating: "new", count: count))
+            let (visited, links) = (context.visitedEditCount, context.linkCacheStorage)
+            for letter in letters.dropLast() { letter.subject = "old" }
+            #expect(context.visitedEditCount == visited && context.linkCacheStorage == links)
+            #expect("\(context)" == "DraftContext (edited objects: 1)")
+            #expect(try context.count(Letter.self, where: \.subject == "new") == 1)
+            #expect(context.visitedEditCount == visited + count)
+            // An object that is edited again at once is in the lists only once.
+            for subject in ["newer", "old", "newest"] { letters[0].subject = subject }
+            #expect(try context.fetch(Letter.self, where: \.subject != "old").count == 2)
+            #expect(try context.count(Letter.self) == count)
+            #expect(try context.count(Letter.self, where: \.subject == "old") == count - 2)
+            #expect(try await draft.save().save == SaveReport(updated: 2))
+            #expect(try container.main.knownLetter(letters[0].key).subject == "newest")
+        }
+    }
+
+    @Test func anObjectThatIsSetBackHasTheLinksThatOthersHaveSaved() async throws {
+        try await withGraph { container, source in
+            try await source.perform { context in
+                _ = try context.topic("u")
+                let letter = try context.letter("a")
+                (letter.subject, letter.topic) = ("old", try context.topic("t"))
+            }
+            let draft = try source.draft(of: container.main.knownLetter("a"))
+            draft.object.subject = "new"
+            try await source.perform { try $0.letter("a").topic = $0.topic("u") }
+            let topic = try #require(try draft.context.first(Topic.self, where: \.key, equals: "u"))
+            #expect(topic.letters.map(\.key).isEmpty && draft.object.topic?.key == "t")
+            draft.object.subject = "old"
+            #expect(topic.letters.map(\.key) == ["a"] && draft.object.topic?.key == "u" && !draft.hasChanges)
+        }
+    }
+
     @Test func anObjectThatTheDraftHasDeletedKeepsItsValues() async throws {
         try await withGraph { container, source in
             try await source.perform { try $0.letter("a").subject = "old" }

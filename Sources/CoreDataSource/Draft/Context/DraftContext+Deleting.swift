@@ -82,7 +82,7 @@ extension DraftContext {
         if !denying.isEmpty, !objectsWithDenyRule.contains(where: { $0 === object }) {
             objectsWithDenyRule.append(object)
         }
-        for other in changed where other !== object && !other.isDeleted {
+        for other in changed where other !== object && other.hasChanges && !other.isDeleted {
             if other.layout.links == nil {
                 unlink(other, from: object, denying)
             } else if isLink(other, of: object, denying) {

@@ -47,17 +47,25 @@ extension DraftContext {
     }
 
     /// Ends the edits of objects that have their saved values again. These objects then follow other saves.
+    ///
+    /// - Complexity: O(n) in the number of the objects. The number of edited objects does not matter.
     func endUnchangedEdits(_ objects: some Sequence<ManagedObject>) {
-        var settled: [ManagedObject] = []
+        var hasNewerRows = false
         for object in objects where object.state == .edited && !object.hasEdits {
             object.endEdits()
+            if newestSavedRows[LinkEnd(object)] != nil { hasNewerRows = true }
             applyNewestRow(object)
             updateRegistration(object, bindings[object.layout.index])
-            settled.append(object)
+            hasSettledObjects = true
         }
-        if settled.isEmpty { return }
-        related.removeAll()
-        recordEdits([])
+        // Another save can have changed the links in a newer row. Without such a row, the links are those before.
+        if hasNewerRows { related.removeAll() }
+    }
+
+    /// Removes the objects whose edits have ended from the lists of edited objects. Must be called before the lists of a binding
+    /// are used, and before such an object is edited again.
+    func removeSettledObjects() {
+        if hasSettledObjects { recordEdits([]) }
     }
 
     /// Registers an object that exists, and unregisters an object that is gone.
@@ -114,6 +122,8 @@ extension DraftContext {
     ///
     /// - Parameter others: Objects that might have become edited.
     func recordEdits(_ others: [ManagedObject]) {
+        hasSettledObjects = false
+        visitedEditCount += changed.count + others.count
         var seen: Set<ObjectIdentifier> = []
         changed.replaceAll(
             with: (changed + others.sorted { $0.key < $1.key }).filter {

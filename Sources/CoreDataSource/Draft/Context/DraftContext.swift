@@ -40,6 +40,10 @@ public final class DraftContext: EditingContext {
     var deletedNewObjects: [ManagedObject] = []
     /// Whether registered objects must be reloaded because other programs made changes or a read failed.
     var mustReload = false
+    /// Whether the lists of edited objects can contain objects whose edits have ended: see ``removeSettledObjects()``.
+    var hasSettledObjects = false
+    /// The number of objects that were visited to update the lists of edited objects. For tests.
+    package var visitedEditCount = 0
     private var hasEnded = false
     /// The state of the store when the draft last looked for newer saves; nil while the main context passes saves on.
     private var newestSeen: SeenState?
@@ -97,6 +101,7 @@ public final class DraftContext: EditingContext {
 
     override func willChange(_ object: ManagedObject) {
         checkInBatch()
+        if object.state == .saved, object.isAmongChanged { removeSettledObjects() }
         revision.advance()
         journal.record(UndoJournal.ObjectSnapshot(object))
     }
@@ -169,6 +174,7 @@ public final class DraftContext: EditingContext {
     }
 
     override func willRead(registersObjects: Bool) {
+        removeSettledObjects()
         // Do not merge other saves during an edit of several objects.
         if !journal.isInGroup {
             let prepare = prepare
@@ -205,7 +211,7 @@ extension LinkEnd {
 
 extension DraftContext: CustomStringConvertible {
     /// The number of edited objects: `DraftContext (edited objects: 3)`.
-    public var description: String { "DraftContext (edited objects: \(changed.count))" }
+    public var description: String { "DraftContext (edited objects: \(changed.count(where: \.hasChanges)))" }
 }
 
 /// Follows other saves: an object without edits has the same values as in the main context.
