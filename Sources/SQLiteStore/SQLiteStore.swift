@@ -189,14 +189,16 @@ package final class SQLiteStore: PersistentStore {
     package func willClose() { ClosingStores.shared.add(files.main, self) }
 
     package func closeIfIdle() -> Bool {
-        // Another thread may still be reading the feed of a shared store. `close()` waits for this read to end, and closes the
-        // store.
+        // Another thread may still be reading the feed of a shared store. `close()` waits for this read to end.
         if access != nil { return false }
-        // The last reference to a container can end on the main thread, where nothing may wait for another program.
-        guard writer.withLock({ $0.current?.recordOutsideWrites(waits: false) ?? true }), readers.closeIfIdle() else {
-            return false
+        // The last reference to a container can end on the main thread, where nothing may wait for another program, or for a long
+        // write of this one. Roll back the early write first: another program that waits for SQLite's write lock gets it then.
+        let hasRecorded = writer.withLockIfAvailable { writer in
+            writer.current?.abandonEarlyWrite()
+            return writer.current?.recordOutsideWrites(waits: false) ?? true
         }
-        endWriting()
+        guard hasRecorded == true, readers.closeIfIdle() else { return false }
+        endWriting(waits: false)
         return true
     }
 
@@ -206,10 +208,11 @@ package final class SQLiteStore: PersistentStore {
         // Close the readers before the writer: the last connection to close copies the log, and only the writer may copy it.
         readers.close()
         access?.endFollowing()
-        endWriting()
+        endWriting(waits: true)
     }
 
-    private func endWriting() {
+    /// - Parameter waits: Whether to wait for another program that has SQLite's write lock.
+    private func endWriting(waits: Bool) {
         writer.withLock { writer in
             writer.current?.abandonEarlyWrite()
             // Release the leases before taking the write lock: `leave` runs a transaction, and each transaction releases the
@@ -220,7 +223,7 @@ package final class SQLiteStore: PersistentStore {
             if !hasWriteLock || writer.current?.hasLock == false {
                 try? writer.current?.connection.set(closingCopiesLog: false)
             } else {
-                writer.current?.recordOutsideWrites(waits: true)
+                writer.current?.recordOutsideWrites(waits: waits)
             }
             writer.current?.close()
             if hasWriteLock { access?.writeLock.release() }

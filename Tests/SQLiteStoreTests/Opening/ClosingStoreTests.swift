@@ -17,6 +17,10 @@ struct ClosingStoreTests {
         }
     }
 
+    private func rows(_ keys: ClosedRange<Int64>) -> [StoredRow] {
+        keys.map { StoredRow(key: $0, row: TestModel.row(code: "\($0)")) }
+    }
+
     @Test(arguments: [false, true]) func openingWaitsForThisProcesssOwnClose(isShared: Bool) async throws {
         let folder = try TemporaryFolder()
         for round in Int64(1)...20 {
@@ -35,6 +39,60 @@ struct ClosingStoreTests {
             #expect(try next.count() == Int(round))
             next.close()
         }
+        try checkIntegrity(folder)
+    }
+
+    /// The last reference can go on the main thread. Another program gets the lock when the early rows are rolled back.
+    @Test func aStoreThatIsReleasedWithEarlyRowsDoesNotWaitForAnotherProgram() throws {
+        let folder = try TemporaryFolder()
+        let other = Guarded<RawDatabase?>(nil)
+        var options = SQLiteStore.Options.test(folder)
+        options.history = .kept(for: .seconds(3600), upTo: 64 << 20)
+        options.lockTimeout = .milliseconds(10)
+        options.tracing = StatementTracing(showsValues: false) { trace in
+            guard trace.sql.contains("FROM \"_metadata\" LIMIT 1") else { return }
+            other.withLock { other in
+                _ = try? other?.run("BEGIN IMMEDIATE")
+                other = nil
+            }
+        }
+        let store = try SQLiteStore.open(options)
+        let raw = try RawDatabase(folder)
+        try raw.run("CREATE TABLE outside (number)")
+        #expect(store.write(NewRows(entity: TestModel.item, rows(1...20)), for: EarlyWrite()))
+        #expect(store.earlyRows == 20)
+        other.withLock { $0 = raw }
+        #expect(!store.closeIfIdle())
+        #expect(store.earlyRows == 0)
+        try raw.run("COMMIT")
+        store.close()
+        let records = "SELECT count(*) FROM \"_history\" WHERE \"note\" LIKE 'Another program%'"
+        #expect(try RawDatabase(folder).run(records) == ["1"])
+        try checkIntegrity(folder)
+    }
+
+    /// A write can take long. If the closing thread waited for the writer, the closing thread and the write would wait for each other here.
+    @Test(.timeLimit(.minutes(5))) func aStoreThatIsReleasedDuringAWriteIsClosedLater() throws {
+        let folder = try TemporaryFolder()
+        let (released, answers) = (Guarded<SQLiteStore?>(nil), Guarded<[Bool]>([]))
+        var options = SQLiteStore.Options.test(folder)
+        options.tracing = StatementTracing(showsValues: false) { _ in
+            guard let store = released.withLock({ $0 }) else { return }
+            released.withLock { $0 = nil }
+            let hasAnswered = DispatchSemaphore(value: 0)
+            Thread.detachNewThread {
+                let isClosed = store.closeIfIdle()
+                answers.withLock { $0.append(isClosed) }
+                hasAnswered.signal()
+            }
+            hasAnswered.wait()
+        }
+        let store = try SQLiteStore.open(options)
+        released.withLock { $0 = store }
+        try store.write([.of(insert: rows(1...10), number: 1)])
+        #expect(answers.withLock { $0 } == [false])
+        #expect(try store.count() == 10)
+        #expect(store.closeIfIdle())
         try checkIntegrity(folder)
     }
 
