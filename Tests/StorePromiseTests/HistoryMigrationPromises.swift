@@ -173,6 +173,26 @@ struct HistoryMigrationPromises {
     }
 
     #if PostgreSQL
+    @Test(.enabled(if: PostgreSQLServer.isInstalled)) func namesWithoutRecordsAreDroppedOnAServer() throws {
+        let place = try MigratedPlace(.server)
+        for (version, count) in [1, 2, 2].enumerated() {
+            let history: KeptHistory = version == 0 ? .kept(for: .seconds(86_400), upTo: 64 << 20) : .unchanged
+            let model = model(version, .last)
+            let store = try place.open(model, history: history).store
+            try save(store, model, version)
+            let session = try place.session()
+            let tables = try session.run(
+                "SELECT quote_ident(schemaname) FROM pg_tables WHERE tablename = '_history_state'")
+            let schema = try #require(tables.first?.first ?? nil)
+            let found = try session.run(
+                "SELECT count(*) FROM \(schema).\"_history_state\" WHERE starts_with(name, 'names ')")
+            #expect(tables.count == 1 && found == [["\(count)"]], "\(version)")
+            // As if the four records of the first version had become too old.
+            if version == 1 { _ = try session.run("DELETE FROM \(schema).\"_history\" WHERE number BETWEEN 1 AND 4") }
+            store.close()
+        }
+    }
+
     /// Another program has removed a link before the relationship was renamed, while no container had the store open.
     @Test(.enabled(if: PostgreSQLServer.isInstalled)) func aWriteToAServerIsFoundByTheNewestName() throws {
         let place = try MigratedPlace(.server)

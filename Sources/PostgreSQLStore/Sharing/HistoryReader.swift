@@ -93,10 +93,20 @@ struct HistoryReader {
         return layouts
     }
 
-    /// Stores the names that the parts of all layouts have after a migration to this schema.
+    /// Stores the names that the parts of all layouts have after a migration to this schema, and drops the names of layouts without
+    /// records.
     func follow(_ names: MigratedNames) throws(DataSourceError) {
-        for (name, followed) in HistoryEncoding(schema.layout).followed(try layouts(), through: names) {
-            try set(name, text: followed.text)
+        let found = try rows("SELECT min(number), max(number) FROM \(schema.history) WHERE number > 0", [])
+        let records = found.optionalInteger(0, 0).flatMap { first in
+            found.optionalInteger(0, 1).map { first...max(first, $0) }
+        }
+        let followed = HistoryEncoding(schema.layout).followed(try layouts(), through: names, records: records)
+        for (name, followed) in followed {
+            if let followed {
+                try set(name, text: followed.text)
+            } else {
+                _ = try rows("DELETE FROM \(schema.historyState) WHERE name = $1", [WireValue(name)])
+            }
         }
     }
 

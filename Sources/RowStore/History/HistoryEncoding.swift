@@ -26,16 +26,19 @@ package struct HistoryEncoding: Sendable {
     /// The key with which a store keeps the names of the layout that has a signature.
     package static func namesKey(_ signature: UInt64) -> String { "names \(String(signature, radix: 16))" }
 
-    /// Returns the names of all layouts that records use, with those that their parts have after a migration to this layout. The
-    /// result has this layout's own names without later names, because it was never migrated.
+    /// Returns the names of all layouts, with those that their parts have after a migration to this layout. The result has this
+    /// layout's own names without later names, because it was never migrated. Nil stands for the names that the store must drop,
+    /// because no record uses their layout any more.
     ///
-    /// - Parameter layouts: The names before the migration, by their ``namesKey(_:)``.
+    /// - Parameters:
+    ///   - layouts: The names before the migration, by their ``namesKey(_:)``.
+    ///   - records: The numbers of the kept records; nil if there are none.
     package func followed(
-        _ layouts: [String: HistoryNames], through names: MigratedNames
-    ) -> [String: HistoryNames] {
-        var followed = layouts.mapValues { $0.followed(through: names, to: layout) }
+        _ layouts: [String: HistoryNames], through names: MigratedNames, records: ClosedRange<Int64>?
+    ) -> [String: HistoryNames?] {
+        var followed = layouts.mapValues { $0.followed(through: names, to: layout, records: records) }
         let own = HistoryEncoding.namesKey(signature)
-        if followed[own] != nil { followed[own] = self.names }
+        if layouts[own] != nil { followed[own] = .some(self.names) }
         return followed
     }
 

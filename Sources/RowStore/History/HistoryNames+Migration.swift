@@ -9,7 +9,15 @@ extension HistoryNames {
     /// - Parameters:
     ///   - names: The names in the new model.
     ///   - layout: The layout of the new model.
-    package func followed(through names: MigratedNames, to layout: ModelLayout) -> HistoryNames {
+    ///   - records: The numbers of the kept records; nil if there are none.
+    /// - Returns: Nil if no record uses the layout any more. The store then drops the names, which it would otherwise keep forever.
+    package func followed(
+        through names: MigratedNames, to layout: ModelLayout, records: ClosedRange<Int64>?
+    ) -> HistoryNames? {
+        used(by: records)?.followed(through: names, to: layout)
+    }
+
+    fileprivate func followed(through names: MigratedNames, to layout: ModelLayout) -> HistoryNames {
         var followed = self
         for (index, entity) in entities.enumerated() {
             let name = entity.newName ?? entity.name

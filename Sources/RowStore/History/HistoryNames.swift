@@ -21,6 +21,9 @@ package struct HistoryNames: Sendable, Codable, Equatable {
     }
 
     var entities: [Entity]
+    /// The number of the newest record when a migration replaced the layout. No later record uses the layout. Nil for the layout of
+    /// the store.
+    private(set) var lastRecord: Int64?
 
     package init(_ layout: ModelLayout) {
         entities = layout.entities.map { entity in
@@ -43,6 +46,17 @@ package struct HistoryNames: Sendable, Codable, Equatable {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
         return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+    }
+
+    /// Returns the names with the number of the last record that can use the layout; nil if the store no longer has such a record,
+    /// so that nobody needs the names.
+    ///
+    /// - Parameter records: The numbers of the kept records; nil if there are none.
+    func used(by records: ClosedRange<Int64>?) -> HistoryNames? {
+        guard let records else { return nil }
+        var names = self
+        names.lastRecord = min(lastRecord ?? .max, records.upperBound)
+        return names.lastRecord.map { $0 < records.lowerBound } == true ? nil : names
     }
 
     /// The shapes of the rows.

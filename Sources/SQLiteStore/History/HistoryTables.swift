@@ -156,15 +156,27 @@ enum HistoryTables {
         return layouts
     }
 
-    /// Stores the names that the parts of all layouts have after a migration.
+    /// Stores the names that the parts of all layouts have after a migration, and drops the names of layouts without records.
     ///
     /// - Parameter layout: The layout of the new model.
     static func follow(
         _ names: MigratedNames, to layout: ModelLayout, _ connection: Connection
     ) throws(DataSourceError) {
-        for (name, followed) in HistoryEncoding(layout).followed(try layouts(connection), through: names) {
-            try set(name, .text(followed.text), connection)
+        let (layouts, records) = (try layouts(connection), try recordNumbers(connection))
+        for (name, followed) in HistoryEncoding(layout).followed(layouts, through: names, records: records) {
+            if let followed {
+                try set(name, .text(followed.text), connection)
+            } else {
+                _ = try connection.values("DELETE FROM \"_history_state\" WHERE \"name\" = ?1", [.text(name)])
+            }
         }
+    }
+
+    /// The numbers of the kept records; nil if there are none.
+    private static func recordNumbers(_ connection: Connection) throws(DataSourceError) -> ClosedRange<Int64>? {
+        let row = try connection.values("SELECT min(\"key\"), max(\"key\") FROM \"_history\"").first
+        guard case .integer(let first)? = row?[0], case .integer(let last)? = row?[1] else { return nil }
+        return first >> partBits...last >> partBits
     }
 
     // MARK: The end

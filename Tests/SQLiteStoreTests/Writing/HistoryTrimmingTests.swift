@@ -1,4 +1,5 @@
 import Foundation
+import ManagedModel
 import RowStore
 import SQLiteStore
 import StoreTestModel
@@ -24,6 +25,32 @@ struct HistoryTrimmingTests {
         #expect(kept == ["1"])
         #expect(try store.count() == 12 * 300)
         store.close()
+        try checkIntegrity(folder)
+    }
+
+    /// The names of all earlier layouts were kept forever, and each migration and each page of a filter read all of them.
+    @Test func theNamesOfALayoutAreDroppedAfterItsLastRecord() throws {
+        let folder = try TemporaryFolder()
+        let names = ["code", "title", "label", "caption"]
+        for (version, count) in [1, 2, 2, 3].enumerated() {
+            let attribute = AttributeDescription(
+                name: names[version], type: .string, isOptional: true,
+                renamingIdentifier: version == 0 ? nil : names[version - 1])
+            var options = SQLiteStore.Options.of(
+                ManagedObjectModel(name: "Shop", entities: [EntityDescription(name: "Item", attributes: [attribute])]),
+                folder, .migrate(otherwise: .fail))
+            if version == 0 { options.history = .kept(for: .seconds(3600), upTo: 64 << 20) }
+            let store = try SQLiteStore.open(options)
+            var row = RowSnapshot(columnCount: 1)
+            row.setText("\(version)", 0)
+            try store.write([.of(0, insert: [StoredRow(key: Int64(version) + 1, row: row)])])
+            let raw = try RawDatabase(folder)
+            let found = try raw.run("SELECT count(*) FROM _history_state WHERE name LIKE 'names %'")
+            #expect(found == ["\(count)"], "\(version)")
+            // As if the record of the first version had become too old.
+            if version == 1 { try raw.run("DELETE FROM _history WHERE key >> 20 = 1") }
+            store.close()
+        }
         try checkIntegrity(folder)
     }
 
