@@ -45,26 +45,26 @@ struct ClosingStoreTests {
     /// The last reference can go on the main thread. Another program gets the lock when the early rows are rolled back.
     @Test func aStoreThatIsReleasedWithEarlyRowsDoesNotWaitForAnotherProgram() throws {
         let folder = try TemporaryFolder()
-        let other = Guarded<RawDatabase?>(nil)
+        let (other, begins) = (Guarded<RawDatabase?>(nil), Guarded(false))
         var options = SQLiteStore.Options.test(folder)
         options.history = .kept(for: .seconds(3600), upTo: 64 << 20)
         options.lockTimeout = .milliseconds(10)
         options.tracing = StatementTracing(showsValues: false) { trace in
-            guard trace.sql.contains("FROM \"_metadata\" LIMIT 1") else { return }
-            other.withLock { other in
-                _ = try? other?.run("BEGIN IMMEDIATE")
-                other = nil
-            }
+            guard trace.sql.contains("FROM \"_metadata\" LIMIT 1"), begins.withLock({ $0 }) else { return }
+            begins.withLock { $0 = false }
+            other.withLock { _ = try? $0?.run("BEGIN IMMEDIATE") }
         }
         let store = try SQLiteStore.open(options)
-        let raw = try RawDatabase(folder)
-        try raw.run("CREATE TABLE outside (number)")
+        try other.withLock {
+            $0 = try RawDatabase(folder)
+            try $0?.run("CREATE TABLE outside (number)")
+        }
         #expect(store.write(NewRows(entity: TestModel.item, rows(1...20)), for: EarlyWrite()))
         #expect(store.earlyRows == 20)
-        other.withLock { $0 = raw }
+        begins.withLock { $0 = true }
         #expect(!store.closeIfIdle())
         #expect(store.earlyRows == 0)
-        try raw.run("COMMIT")
+        try other.withLock { _ = try $0?.run("COMMIT") }
         store.close()
         let records = "SELECT count(*) FROM \"_history\" WHERE \"note\" LIKE 'Another program%'"
         #expect(try RawDatabase(folder).run(records) == ["1"])
