@@ -161,6 +161,21 @@ struct ChangeCursorSnippets {
         }
     }
 
+    @Test func aDeletionByTheAppDuringARequestDropsTheNewCursor() async throws {
+        try await withMemos { memos in
+            try await refresh(memos, from: server)
+            await server.set("2", "B")
+            await server.beforeNextAnswer { try await memos.delete(MemoEntity.self, where: \.uid == "1") }
+            try await refresh(memos, from: server)
+            #expect(try shown(memos) == ["2B", "3c"])
+            #expect(try memos.freshness(of: scope).cursor == nil)
+            try await refresh(memos, from: server)
+            #expect(try shown(memos) == ["1a", "2B", "3c"])
+            #expect(try memos.freshness(of: scope).cursor == "1")
+            #expect(await server.requests == ["list", "changes since 0", "list"])
+        }
+    }
+
     @Test func changesFromBeforeAnotherAnswerAreRefused() async throws {
         try await withMemos { memos in
             try await refresh(memos, from: server)

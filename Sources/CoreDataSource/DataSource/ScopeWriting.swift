@@ -52,6 +52,16 @@ struct ScopeWriting<Object: ManagedObject>: Sendable {
     }
 
     var deletingAll: Self { Self(deletingAll: self) }
+
+    /// Whether the answer may have only the changes since a cursor, and the store has dropped this cursor since the request, or will
+    /// do so. The answer may lack objects that were deleted since, although the server has them, so the next request must get the
+    /// whole list.
+    func hasLostCursor(_ tier: PrivateTier) throws(DataSourceError) -> Bool {
+        guard let basis, basis.hasCursor, !deletion.deletes else { return false }
+        // Look for pending deletions before the read. In the other order, a deletion that is written in between would be missed.
+        if tier.stack.root.hasPendingDeletions(of: Object.entityName) { return true }
+        return try tier.stored(scope)?.version ?? 0 != basis.version
+    }
 }
 
 /// The part of a list that an answer contains.
@@ -108,10 +118,13 @@ struct LoadBasis: Sendable {
     private let generation: Int
     /// The number of the answer that the store had at that time.
     var answer: Int64
+    /// The ``ScopeFreshness/version`` at that time.
+    fileprivate let version: Int64
+    fileprivate let hasCursor: Bool
 
     init(_ freshness: ScopeFreshness) {
-        generation = freshness.generation
-        answer = freshness.answer
+        (generation, hasCursor) = (freshness.generation, freshness.cursor != nil)
+        (answer, version) = (freshness.answer, freshness.version)
     }
 
     /// - Throws: `storeReset` if the store was reset since the request; `scopeChanged` if another answer was stored since the

@@ -282,6 +282,36 @@ struct ScopeLossTests {
         }
     }
 
+    /// The answer has only the changes since the cursor, so it lacks the deleted object, which the server still has.
+    @Test(arguments: ScopeStoreKind.allCases.map { ($0, false) } + ScopeStoreKind.shared.map { ($0, true) })
+    func aDeletionDuringARequestForChangesDropsTheCursor(
+        _ kind: ScopeStoreKind, _ isByOtherMember: Bool
+    ) async throws {
+        try await withScopes(kind) { contacts, place in
+            let other = isByOtherMember ? try place.open() : nil
+            let theirs = try other?.dataSource(ContactDataSource.self) ?? contacts
+            let cursors = Shared<[String?]>([])
+            func load(deleting uid: String?) async throws {
+                try await contacts.load(.contacts, maxAge: .zero, deleting: .none) { request in
+                    cursors.update { $0.append(request.cursor) }
+                    if let uid { try await theirs.delete(ContactData(uid: uid, name: "")) }
+                    return .list(request.cursor == nil ? contactList(0..<3) : [], cursor: "1")
+                }
+            }
+            try await load(deleting: nil)
+            try await load(deleting: "uid-1")
+            #expect(try contacts.uids() == ["uid-0", "uid-2"])
+            #expect(try contacts.freshness(of: .contacts).cursor == nil)
+            try await load(deleting: nil)
+            #expect(cursors.value == [nil, "1", nil])
+            #expect(try contacts.uids() == ["uid-0", "uid-1", "uid-2"])
+            // Nothing was deleted during the last request, so the changes keep their cursor.
+            try await load(deleting: nil)
+            #expect(try contacts.freshness(of: .contacts).cursor == "1")
+            try await other?.close()
+        }
+    }
+
     @Test(arguments: ScopeStoreKind.shared)
     func aListThatAnotherMemberHasBegunToStoreIsNotFresh(_ kind: ScopeStoreKind) async throws {
         let place = try ScopePlace(kind)
