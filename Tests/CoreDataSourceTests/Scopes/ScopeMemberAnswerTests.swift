@@ -71,20 +71,24 @@ extension ScopeLaterAnswerTests {
         }
     }
 
-    /// Loads all contacts. During the first request, another process stores the first page of a list, which has uid-1.
+    /// Loads all contacts. During the first request, another process stores the first page of a list.
     ///
-    /// - Parameter first: The uids in the older answer.
+    /// - Parameters:
+    ///   - first: The uids in the older answer.
+    ///   - scope: The scope of the list.
+    ///   - listed: The page.
     /// - Returns: The number of requests, and the names after the load. The second page was not stored yet.
     private func load(
-        _ mine: ContactDataSource, _ place: ScopePlace, first: [Int], besidePageOf theirs: ContactDataSource
+        _ mine: ContactDataSource, _ place: ScopePlace, first: [Int], besidePageOf theirs: ContactDataSource,
+        of scope: SyncScope<ContactEntity> = some, _ listed: [ContactData] = list([1], 0)
     ) async throws -> (count: Int, names: [String: String]) {
         let (page, answer) = (Signal(), Signal())
         let later = Shared<Task<ScopeFreshness, any Error>?>(nil)
         let count = try await load(mine, place, first: first) {
             later.value = Task {
                 defer { page.send() }
-                return try await theirs.load(Self.some, maxAge: .zero, deleting: .all) { request in
-                    if request.page == 0 { return .page(Self.list([1], 0), next: "a") }
+                return try await theirs.load(scope, maxAge: .zero, deleting: .all) { request in
+                    if request.page == 0 { return .page(listed, next: "a") }
                     page.send()
                     await answer.wait()
                     return .page(Self.list([0], 0), next: nil)
@@ -116,6 +120,19 @@ extension ScopeLaterAnswerTests {
             let found = try await load(mine, place, first: [0], besidePageOf: theirs)
             #expect(found.count == 1)
             #expect(found.names == ["uid-0": "1", "uid-1": "0"])
+        }
+    }
+
+    /// Other pages of the list may have the objects that the answer brings into the list.
+    @Test(arguments: ScopeStoreKind.shared)
+    func aPageOfAnotherProcessRefusesNoObjectThatComesIntoItsList(_ kind: ScopeStoreKind) async throws {
+        try await withMembers(kind) { mine, theirs, place in
+            try await mine.load(.contacts, maxAge: .zero) { _ in .list(Self.list(0..<3, 0)) }
+            let named = SyncScope("named", ContactEntity.self, where: \.name >= "1")
+            let found = try await load(
+                mine, place, first: [0, 1, 2], besidePageOf: theirs, of: named, Self.list([5], 1))
+            #expect(found.count == 1)
+            #expect(found.names == ["uid-0": "1", "uid-1": "1", "uid-2": "1", "uid-5": "1"])
         }
     }
 

@@ -54,7 +54,10 @@ struct ListCheck {
             if keepsMembership { candidates.removeAll { !$0.isInserted } }
             return try !matches(candidates, list).isEmpty
         }
-        let (new, old) = (try matches(candidates, list), try matches(before.candidates(of: list), list))
+        let old = try matches(before.candidates(of: list), list)
+        var new = try matches(candidates, list)
+        // Like an inserted object, an object that the edits bring into the list may be on another page.
+        if list.isPart { new.formIntersection(old) }
         return keepsMembership ? new != old : !new.isEmpty || !old.isEmpty
     }
 
