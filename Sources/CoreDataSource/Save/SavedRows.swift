@@ -61,6 +61,8 @@ struct SavedRows: Sendable {
         /// The entities that declare the constraints of those rows whose unique values were forgotten.
         var forgottenOwners: Set<Int> = []
 
+        var isEmpty: Bool { identities.isEmpty && entities.isEmpty && forgottenOwners.isEmpty }
+
         mutating func insert(_ row: RowSnapshot, _ layout: EntityLayout) {
             let found = SavedRows.identities(row, layout)
             if found.isEmpty { entities.insert(layout.index) }
@@ -164,6 +166,9 @@ struct SavedRows: Sendable {
 
     /// Adds a listed object that a hook has deleted in the save that inserted it.
     mutating func insert(deletedByHook row: RowSnapshot, _ layout: EntityLayout) { deletedByHooks.insert(row, layout) }
+
+    /// Whether a hook may have deleted any object.
+    var hasDeletionsByHooks: Bool { !deletedByHooks.isEmpty }
 
     /// Whether a hook may have deleted the object of a row that is inserted.
     func mayBeDeletedByHooks(_ row: RowSnapshot, _ layout: EntityLayout) -> Bool {

@@ -40,9 +40,23 @@ struct ListCheck {
         self.fetch = fetch
     }
 
-    /// Whether any of the inserted and edited rows matches the predicate of a list, and is missing in the list.
-    mutating func adds(to list: CompleteList, _ isMissing: (EditedRow) -> Bool) throws -> Bool {
-        try !matches(after.candidates(of: list).filter(isMissing), list).isEmpty
+    /// Whether any of the inserted and edited rows matches the predicate of an answer's list, and is missing in the list.
+    ///
+    /// - Parameters:
+    ///   - answer: The answer with the list.
+    ///   - deletions: The saves since the request in which hooks have deleted objects that are not missing in the list: in the last
+    ///     request of a load, those that store the same list, because the hook may delete the objects again and again.
+    mutating func adds(
+        to list: CompleteList, of answer: RunningRequests.Saved, unlessIn deletions: [RunningRequests.Saved]
+    ) throws -> Bool {
+        let missing = after.candidates(of: list).filter { answer.lacks($0, in: list) }
+        let found = try matches(missing, list)
+        // Look only at the rows that match: there can be many rows, and many saves.
+        for row in missing where found.contains(row.end) {
+            comparisonCount += deletions.count
+            if !deletions.contains(where: { $0.rows.mayBeDeletedByHooks(row.row, row.layout) }) { return true }
+        }
+        return false
     }
 
     /// Whether any of the rows matches the predicate of a list, before or after the edits.
@@ -75,19 +89,10 @@ struct ListCheck {
 
 extension RunningRequests.Saved {
     /// Whether an edited row, if it matches the predicate of the answer's complete list, is missing in this list.
-    ///
-    /// - Parameters:
-    ///   - isLastTry: Whether the row is of the answer to the last request of a load. Then an object that a hook has deleted from the
-    ///     list is not missing, because the hook may delete it again and again.
-    ///   - all: All rows that were saved since the request.
-    func lacks(
-        _ row: EditedRow, in list: CompleteList, isLastTry: Bool, of all: [RunningRequests.Saved]
-    ) -> Bool {
+    fileprivate func lacks(_ row: EditedRow, in list: CompleteList) -> Bool {
         if rows.stored.keys.contains(row.end) || list.earlier.contains(row.end) { return false }
         // A link brings no object into a list whose predicate follows no relationships.
-        if row.hasOnlyLinks && list.query.joined.isEmpty { return false }
-        return !isLastTry
-            || !all.contains { $0.isOfSameRequest(as: self) && $0.rows.mayBeDeletedByHooks(row.row, row.layout) }
+        return !row.hasOnlyLinks || !list.query.joined.isEmpty
     }
 }
 

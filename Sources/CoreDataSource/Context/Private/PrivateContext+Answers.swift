@@ -233,12 +233,13 @@ extension PrivateContext {
             try keys(of: $0, matching: $1)
         }
         defer { stack.root.requests.didCompare(check.comparisonCount) }
+        let deletions = request.canRequestAgain ? [] : all.filter(\.rows.hasDeletionsByHooks)
         for one in saved {
             guard let list = one.list else { continue }
             let changesList =
                 try list.isConfirmed
                 ? check.changes(list)
-                : check.adds(to: list) { one.lacks($0, in: list, isLastTry: !request.canRequestAgain, of: all) }
+                : check.adds(to: list, of: one, unlessIn: deletions.filter { $0.isOfSameRequest(as: one) })
             if changesList { throw DataSourceError(tooLate: request) }
         }
         for scope in scopes {
