@@ -39,6 +39,23 @@ struct ScopeOverlapTests {
         }
     }
 
+    /// The answer has only the changes since the cursor.
+    @Test func aDeletionThatIsNotStoredYetDropsTheCursorOfChangesToo() async throws {
+        try await withScopes(.file) { contacts, _ in
+            let cursors = Shared<[String?]>([])
+            for _ in 0..<3 {
+                try await contacts.load(.contacts, maxAge: .zero, deleting: .none) { request in
+                    cursors.update { $0.append(request.cursor) }
+                    guard request.cursor == "1" else { return .list(contactList(0..<3), cursor: "1") }
+                    try await contacts.delete([ContactData(uid: "uid-1", name: "")], waitFor: .main)
+                    return .list([], cursor: "2")
+                }
+            }
+            #expect(cursors.value == [nil, "1", nil])
+            #expect(try contacts.uids() == ["uid-0", "uid-1", "uid-2"])
+        }
+    }
+
     @Test(arguments: ScopeStoreKind.allCases)
     func anOlderAnswerNeverReplacesANewerOne(_ kind: ScopeStoreKind) async throws {
         try await withScopes(kind) { contacts, place in
