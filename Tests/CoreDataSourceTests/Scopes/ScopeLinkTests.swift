@@ -178,22 +178,24 @@ struct ScopeLinkTests {
     }
 
     /// If each of the later answers changes links of the same label, no answer is stored.
-    @Test func linksThatAreChangedDuringEachRequestStay() async throws {
-        try await withStore(.memory) { source, _, place in
-            try await source.load(Self.labels, maxAge: .zero) { _ in .list(Self.newestLabels) }
+    @Test(arguments: ScopeStoreKind.allCases.map { ($0, false) } + ScopeStoreKind.shared.map { ($0, true) })
+    func linksThatAreChangedDuringEachRequestStay(_ kind: ScopeStoreKind, isShared: Bool) async throws {
+        try await withStore(kind, isShared: isShared) { mine, theirs, place in
+            try await theirs.load(Self.labels, maxAge: .zero) { _ in .list(Self.newestLabels) }
             let requests = Shared(0)
             await expectError(.scopeChanged) {
-                try await source.load(Self.letters, maxAge: .zero) { _ in
+                try await mine.load(Self.letters, maxAge: .zero) { _ in
                     requests.update { $0 += 1 }
+                    place.pass(1)
                     let letters = requests.value % 2 == 0 ? ["l", "m"] : ["m"]
-                    try await source.load(Self.labels, maxAge: .zero) { _ in
+                    try await theirs.load(Self.labels, maxAge: .zero) { _ in
                         .list([.label("a", letters), .label("b", [])])
                     }
                     return .list([.letter("l", ["a", "b"]), .letter("m", ["a"])])
                 }
             }
             #expect(requests.value == 3)
-            #expect(try links(source) == ["a": ["m"], "b": []])
+            #expect(try links(mine) == ["a": ["m"], "b": []])
         }
     }
 }
