@@ -8,12 +8,14 @@ import Testing
 /// What a store that keeps scopes promises.
 struct ScopePromises {
     private func set(
-        _ event: ScopeChange.Event, _ rows: ChangeSet = ChangeSet(entities: []), predicate: String = ""
+        _ event: ScopeChange.Event, _ rows: ChangeSet = ChangeSet(entities: []), predicate: String = "",
+        since version: Int64? = nil
     ) -> ChangeSet {
         var set = rows
-        let change = ScopeChange(
+        var change = ScopeChange(
             name: "list", entity: TestModel.layout.entities[TestModel.item].name, predicate: predicate,
             requestedAt: Date(timeIntervalSinceReferenceDate: 1), event)
+        change.changesSince = version
         set.scopes.append(change)
         return set
     }
@@ -49,6 +51,45 @@ struct ScopePromises {
             #expect(try scope(store)?.answer == confirmed.answer)
             _ = try store.reset()
             #expect(try scope(store) == nil)
+        }
+    }
+
+    /// The answer has only changes, so it may lack objects that were deleted since the version.
+    @Test(arguments: TestedStore.all)
+    func changesSinceAnotherVersionAreStoredWithoutTheirTagAndCursor(kind: TestedStore) throws {
+        let answer = ScopeChange.Event.loaded(entityTag: "2", cursor: "d", isComplete: true)
+        try kind.withStore { store in
+            /// Writes saves, and returns the scope. The answer of the last save must be stored.
+            func write(_ sets: ChangeSet...) throws -> StoredScope {
+                try store.write(sets)
+                let stored = try #require(try scope(store))
+                #expect(stored.answer == sets.last?.scopes.last?.number && stored.version == stored.answer)
+                #expect(stored.requestedAt == Date(timeIntervalSinceReferenceDate: 1) && stored.isComplete)
+                #expect(stored.failureCount == 0 && stored.failure == nil && stored.retryAt == nil)
+                return stored
+            }
+            let first = try write(set(answer, .of(insert: [item(1), item(2), item(3)])))
+            // Failures do not change the version.
+            let end = Date(timeIntervalSinceReferenceDate: 9)
+            try store.write([set(.failed("why", at: end, retryAt: end + 1))])
+            // The deletions of the same save belong to the answer.
+            let second = try write(set(answer, .of(delete: [item(1)]), since: first.version))
+            #expect(second.entityTag == "2" && second.cursor == "d")
+            try store.write([.of(delete: [item(2)])])
+            let third = try write(set(answer, since: second.version))
+            #expect(third.entityTag == nil && third.cursor == nil)
+            // A whole list does not depend on the version.
+            let fourth = try write(set(answer))
+            #expect(fourth.entityTag == "2" && fourth.cursor == "d")
+            // One commit writes the deletion and the answer.
+            let fifth = try write(.of(delete: [item(3)]), set(answer, since: fourth.version))
+            #expect(fifth.entityTag == nil && fifth.cursor == nil)
+            let sixth = try write(set(answer))
+            let seventh = try write(set(answer, predicate: "x", since: sixth.version))
+            #expect(seventh.predicate == "x" && seventh.entityTag == nil && seventh.cursor == nil)
+            try store.write([set(.forgotten, predicate: "x")])
+            let last = try write(set(answer, predicate: "x", since: seventh.version))
+            #expect(last.entityTag == nil && last.cursor == nil)
         }
     }
 

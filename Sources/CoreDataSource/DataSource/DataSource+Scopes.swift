@@ -31,9 +31,9 @@ extension DataSource {
     ///   - scope: The scope. The data source must own its entity.
     ///   - requestedAt: The time of the request.
     ///   - freshness: The freshness before the request, read with this container. If another answer was stored since, or if the
-    ///     store was reset, the call throws. If only objects of the scope's entity were deleted since, `.notModified` throws, and a
-    ///     list with `deleting: .none` is stored without a tag and a cursor if the freshness has a cursor. With nil, the default,
-    ///     the answer is stored even if it is older than the stored answer.
+    ///     store was reset, the call throws. If objects of the scope's entity were deleted since, but no other answer was
+    ///     stored, `.notModified` throws. A list with `deleting: .none` is then stored without its tag and its cursor, if the
+    ///     freshness has a cursor. With nil, the default, the answer is stored even if it is older than the stored answer.
     ///   - deleting: The limit of deletions, as for a sync.
     ///   - options: The options, as for a sync.
     /// - Returns: The counts, as for a sync. For the answer `.notModified`, all are 0, except ``SyncReport/evicted``.
@@ -151,11 +151,12 @@ extension DataSource {
         try context.checkSpared(spared)
         var change = change
         if case .loaded(_, _, isComplete: true) = change.event {
+            change.changesSince = writing.changesSince
             report.evicted = try context.evict(writing.scope, at: writing.requestedAt)
             // The answer to an earlier request may have an evicted object, so the list does not refuse such an answer.
             if report.evicted > 0 { context.answered?.list = nil }
             // In these cases, the objects in scope differ from the list that has the tag, so store no tag.
-            if try report.evicted > 0 || !spared.isEmpty || writing.hasLostCursor(tier) {
+            if report.evicted > 0 || !spared.isEmpty {
                 change.event = .loaded(entityTag: nil, cursor: nil, isComplete: true)
             }
         }

@@ -53,14 +53,12 @@ struct ScopeWriting<Object: ManagedObject>: Sendable {
 
     var deletingAll: Self { Self(deletingAll: self) }
 
-    /// Whether the answer may have only the changes since a cursor, and the store has dropped this cursor since the request, or will
-    /// do so. The answer may lack objects that were deleted since, although the server has them, so the next request must get the
-    /// whole list.
-    func hasLostCursor(_ tier: PrivateTier) throws(DataSourceError) -> Bool {
-        guard let basis, basis.hasCursor, !deletion.deletes else { return false }
-        // Look for pending deletions before the read. In the other order, a deletion that is written in between would be missed.
-        if tier.stack.root.hasPendingDeletions(of: Object.entityName) { return true }
-        return try tier.stored(scope)?.version ?? 0 != basis.version
+    /// The ``ScopeFreshness/version`` from which the request has taken its cursor, if the answer may have only the changes since this
+    /// cursor; otherwise nil. Such an answer may lack objects that were deleted since, although the server has them. The store compares
+    /// the version when it writes the answer, so a deletion by another process or by a pending save counts, too.
+    var changesSince: Int64? {
+        guard let basis, basis.hasCursor, !deletion.deletes else { return nil }
+        return basis.version
     }
 }
 

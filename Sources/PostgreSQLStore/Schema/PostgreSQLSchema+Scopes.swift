@@ -86,10 +86,17 @@ extension PostgreSQLSchema {
     /// - Parameters:
     ///   - kept: The columns whose values stay if the scope has the same entity and predicate as before.
     ///   - isFailure: Whether to count a failure.
-    private func scopeInsertion(keeping kept: Set<String>, isFailure: Bool) -> String {
+    ///   - checksVersion: Whether to replace the entity tag and the cursor by NULL unless the stored scope has the expected version.
+    ///     The parameters after those of the columns are this version, the entity tag and the cursor.
+    private func scopeInsertion(keeping kept: Set<String>, isFailure: Bool, checksVersion: Bool) -> String {
         let isSame = "(old.\"entity\" = excluded.\"entity\" AND old.\"predicate\" = excluded.\"predicate\")"
         let settings = (StoredScope.columns.dropFirst() + ["position"]).map { column in
             let (new, old) = ("excluded.\(column.quoted)", "old.\(column.quoted)")
+            if checksVersion, let index = ["tag", "cursor"].firstIndex(of: column) {
+                let first = StoredScope.columns.count + 1
+                let isCurrent = "\(isSame) AND old.\"version\" = $\(first)"
+                return "\(column.quoted) = CASE WHEN \(isCurrent) THEN $\(first + 1 + index)::text END"
+            }
             guard kept.contains(column) else { return "\(column.quoted) = \(new)" }
             // Add the failure to the count of earlier failures.
             let value = isFailure && column == "failures" ? "least(\(old), \(Int64.max - 1)) + 1" : old
@@ -134,7 +141,14 @@ extension PostgreSQLSchema {
         guard let scope = change.result(after: nil) else { return nil }
         var (kept, isFailure): (Set<String>, Bool) = (change.isPartOfList ? PostgreSQLSchema.failureColumns : [], false)
         if change.isFailure { (kept, isFailure) = (PostgreSQLSchema.answerColumns, true) }
-        return Request(scopeInsertion(keeping: kept, isFailure: isFailure), scope.values.map { WireValue($0) })
+        var values = scope.values.map { WireValue($0) }
+        guard let expected = change.changesSince, case .loaded(let tag, let cursor, _) = change.event else {
+            return Request(scopeInsertion(keeping: kept, isFailure: isFailure, checksVersion: false), values)
+        }
+        // The values of the columns are those of a new scope, which has another version. So they have neither the tag nor the cursor.
+        values.append(WireValue(expected))
+        values += [tag, cursor].map { text in text.map { WireValue($0) } ?? .null }
+        return Request(scopeInsertion(keeping: kept, isFailure: isFailure, checksVersion: true), values)
     }
 
     /// The request that forgets the scopes with the oldest requests, if there are too many scopes. The named scope is always

@@ -81,6 +81,11 @@ package struct ScopeChange: Sendable {
     package let predicate: String
     package let requestedAt: Date?
     package var event: Event
+    /// The ``StoredScope/version`` from which the request has taken its cursor, if the answer may have only the changes since this
+    /// cursor; nil for a whole list. If the stored scope has another version when the change is written, the rows may lack objects that
+    /// the answer lacks, too. Then the answer is stored without its entity tag and its cursor, so that the next request gets the whole
+    /// list.
+    package var changesSince: Int64?
     /// A random number, which differs from the numbers of all other answers, also of those before a reset of the store.
     package let number = newNumber()
 
@@ -127,7 +132,9 @@ package struct ScopeChange: Sendable {
         if let stored, concerns(stored) { scope = stored }
         switch event {
         case .loaded(let entityTag, let cursor, let isComplete):
-            (scope.entityTag, scope.cursor, scope.isComplete) = (entityTag, cursor, isComplete)
+            let isOutdated = changesSince.map { $0 != scope.version } ?? false
+            (scope.entityTag, scope.cursor) = isOutdated ? (nil, nil) : (entityTag, cursor)
+            scope.isComplete = isComplete
         case .notModified(let version):
             guard scope.entityTag != nil || scope.cursor != nil, scope.version == version else { return nil }
         case .failed(let reason, let date, let retryAt):

@@ -282,19 +282,26 @@ struct ScopeLossTests {
         }
     }
 
+    enum Deleter: Sendable { case app, otherMember, otherProgram }
+
     /// The answer has only the changes since the cursor, so it lacks the deleted object, which the server still has.
-    @Test(arguments: ScopeStoreKind.allCases.map { ($0, false) } + ScopeStoreKind.shared.map { ($0, true) })
-    func aDeletionDuringARequestForChangesDropsTheCursor(
-        _ kind: ScopeStoreKind, _ isByOtherMember: Bool
-    ) async throws {
+    @Test(
+        arguments: ScopeStoreKind.allCases.map { ($0, Deleter.app) } + ScopeStoreKind.shared.map { ($0, .otherMember) }
+            + ([.file] + ScopeStoreKind.shared).map { ($0, .otherProgram) })
+    func aDeletionDuringARequestForChangesDropsTheCursor(_ kind: ScopeStoreKind, by deleter: Deleter) async throws {
         try await withScopes(kind) { contacts, place in
-            let other = isByOtherMember ? try place.open() : nil
+            let other = deleter == .otherMember ? try place.open() : nil
             let theirs = try other?.dataSource(ContactDataSource.self) ?? contacts
             let cursors = Shared<[String?]>([])
             func load(deleting uid: String?) async throws {
                 try await contacts.load(.contacts, maxAge: .zero, deleting: .none) { request in
                     cursors.update { $0.append(request.cursor) }
-                    if let uid { try await theirs.delete(ContactData(uid: uid, name: "")) }
+                    if let uid, deleter == .otherProgram {
+                        // A store in a file notices this only in the save of the answer.
+                        try place.run("DELETE FROM \"ContactEntity\" WHERE uid = '\(uid)'")
+                    } else if let uid {
+                        try await theirs.delete(ContactData(uid: uid, name: ""))
+                    }
                     return .list(request.cursor == nil ? contactList(0..<3) : [], cursor: "1")
                 }
             }
