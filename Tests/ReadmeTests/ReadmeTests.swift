@@ -57,7 +57,7 @@ struct ReadmeTests {
         #expect(try readme.contains("```\n\(run.output)```\n"))
     }
 
-    /// A claim stands in the table of the article with the tests that prove it.
+    /// Each promise of the article is an item of a list. The tests that prove the promise are listed below it.
     @Test func theTestsThatTheGuaranteesNameExist() throws {
         let article = try text("Sources/CoreDataSource/CoreDataSource.docc/Guarantees.md")
         let named = article.matches(of: /`([A-Za-z]+(?:Tests|Promises))\/([A-Za-z]+)`/).map {
