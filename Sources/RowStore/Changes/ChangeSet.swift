@@ -57,8 +57,9 @@ public struct ChangeSet: Sendable {
 
     package var isEmpty: Bool { !hasRecord && scopes.isEmpty }
 
-    /// Whether a kept history has a record of the save: a save with rows, or an undo or a redo that has changed nothing, because
-    /// all of its conflicts were decided for the newer values. The record then says that the step is done.
+    /// Whether a kept history has a record of the save: true for a save with rows, and for each undo and redo. An undo or a redo
+    /// may change no row, because the newer values were kept in all of its conflicts. The record then says that the step is
+    /// done.
     package var hasRecord: Bool { !entities.isEmpty || facts?.undo != nil }
 
     /// Adds only the changes of rows that are not in the change set yet. So each row still occurs at most once.

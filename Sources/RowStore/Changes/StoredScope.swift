@@ -40,14 +40,14 @@ public struct StoredScope: Sendable, Hashable, Codable {
         version &+= 1
     }
 
-    /// Returns the value of ``predicate`` for a version by which a data source maps answers. The version is a part of the
-    /// string, so a scope of another version counts as another scope. Version 0 adds nothing, so scopes of earlier releases have
-    /// version 0. No predicate format begins with these words.
+    /// Returns the value of ``predicate`` for a data source that maps answers by the given version. The version is a part of the
+    /// string, so a scope of another version counts as another scope. Version 0 adds nothing to the string, so scopes of earlier
+    /// releases have version 0. No predicate format begins with the added words.
     package static func predicate(_ format: String, mappingVersion: Int) -> String {
         mappingVersion == 0 ? format : "\(mappingWord) \(mappingVersion): \(format)"
     }
 
-    /// The word before the version in ``predicate``. The SQL of the stores uses it, too.
+    /// The word before the version in ``predicate``. The SQL of the stores uses this word, too.
     package static let mappingWord = "mapping"
 
     /// The format of the predicate, without the version of the mapping.
@@ -117,7 +117,8 @@ package struct ScopeChange: Sendable {
     package var isFailure: Bool { if case .failed = event { true } else { false } }
 
     /// Whether the change belongs to a stored scope. False if the stored scope has the same name, but another entity or
-    /// predicate. A change that forgets the scope of a predicate without a version of the mapping belongs to all versions.
+    /// predicate. If a change forgets a scope, and the predicate of the change has no version of the mapping, the change
+    /// belongs to the scopes of all versions.
     package func concerns(_ stored: StoredScope) -> Bool {
         ExactString(stored.name) == ExactString(name) && ExactString(stored.entity) == ExactString(entity)
             && (ExactString(stored.predicate) == ExactString(predicate)

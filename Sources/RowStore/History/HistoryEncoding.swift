@@ -26,9 +26,9 @@ package struct HistoryEncoding: Sendable {
     /// The key with which a store keeps the names of the layout that has a signature.
     package static func namesKey(_ signature: UInt64) -> String { "names \(String(signature, radix: 16))" }
 
-    /// Returns the names of all layouts, with those that their parts have after a migration to this layout. The result has this
-    /// layout's own names without later names, because it was never migrated. Nil stands for the names that the store must drop,
-    /// because no record uses their layout any more.
+    /// Returns the names of all layouts after a migration to this layout. The parts of the other layouts get the names that they
+    /// have in this layout. This layout's own names get no later names. If no record uses a layout any more, the value for the
+    /// layout is nil: the store must drop the names.
     ///
     /// - Parameters:
     ///   - layouts: The names before the migration, by their ``namesKey(_:)``.
@@ -59,8 +59,8 @@ package struct HistoryEncoding: Sendable {
         }
     }
 
-    /// The size of the parts with which a store records the changes, in bytes: the sum that the byte limit of a history bounds, besides
-    /// the texts of the records.
+    /// The size in bytes of the rows with which a store records the changes. The byte limit of a history bounds the sum of these sizes
+    /// and of the sizes of the records' texts.
     func recordedByteCount(_ changes: ChangeSet) -> Int {
         var bytes = 0
         forEachPart(of: changes) { words, _ in bytes += words.count * 8 + StoredRecord.rowOverhead }
@@ -170,7 +170,7 @@ extension UpdatedRow {
         }
     }
 
-    /// Returns the old row, in which the large values that the update has not changed are deferred.
+    /// Returns the old row. The large values that the update has not changed are deferred: only their sizes stay in the row.
     fileprivate func omittingUnchangedLargeValues(_ layout: EntityLayout) -> RowSnapshot {
         let omitted = unchangedLargeColumns(layout)
         if omitted.isEmpty { return previous }
@@ -229,8 +229,9 @@ extension ModelLayout {
 }
 
 extension HistoryFilter {
-    /// Returns the filter with all names under which stored records may name its entities: the names of the sub-entities, the
-    /// former names, and for a relationship the name under which its links are recorded.
+    /// Returns the filter with all names under which stored records may name its entities. For an entity, adds the names and
+    /// the former names of the entity and its sub-entities. For a relationship, adds the name under which the links are
+    /// recorded, and its former name.
     package func resolved(_ layout: ModelLayout) -> HistoryFilter {
         guard let names = entityNames else { return self }
         var filter = self

@@ -3,14 +3,16 @@ package import ModelMigration
 
 /// The names of a history when its store is migrated.
 extension HistoryNames {
-    /// Returns the names with those that the entities and columns have after a migration. Call it in each migration, for the names
-    /// of all layouts that records use: a later model has at most one earlier name of each part, and may not have any.
+    /// Returns the names after a migration: each entity and each column also gets the name that it has in the new model. Call this
+    /// method in each migration, for the names of all layouts that records use: a later model has at most one earlier name of each
+    /// part.
     ///
     /// - Parameters:
     ///   - names: The names in the new model.
     ///   - layout: The layout of the new model.
     ///   - records: The numbers of the kept records; nil if there are none.
-    /// - Returns: Nil if no record uses the layout any more. The store then drops the names, which it would otherwise keep forever.
+    /// - Returns: Nil if no record uses the layout any more. The store then drops the names. Otherwise, the store would keep the
+    ///   names forever.
     package func followed(
         through names: MigratedNames, to layout: ModelLayout, records: ClosedRange<Int64>?
     ) -> HistoryNames? {
@@ -46,10 +48,11 @@ extension ChangeSet {
     }
 }
 
-/// The rows of a new layout that continue the rows of an old entity or the links of an old relationship.
+/// The new layout whose rows continue the rows of an old entity, or the links of an old relationship.
 private struct NamedTarget {
     let layout: EntityLayout
-    /// Whether the sources of the links are their destinations now.
+    /// Whether the links have the other direction in the new layout: the source of an old link is the destination of the new
+    /// link.
     var isReversed = false
 }
 

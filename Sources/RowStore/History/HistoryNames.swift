@@ -3,7 +3,7 @@ internal import ManagedModel
 
 /// The names of the entities and columns of a layout. With the names, records can be read after the model has changed.
 ///
-/// Each migration of the store adds the names that the parts have since: ``followed(through:to:)``.
+/// Each migration of the store adds the names that the parts have after the migration: ``followed(through:to:)``.
 package struct HistoryNames: Sendable, Codable, Equatable {
     struct Entity: Sendable, Codable, Equatable {
         var name: String
@@ -48,8 +48,8 @@ package struct HistoryNames: Sendable, Codable, Equatable {
         return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? ""
     }
 
-    /// Returns the names with the number of the last record that can use the layout; nil if the store no longer has such a record,
-    /// so that nobody needs the names.
+    /// Returns the names, with the number of the last record that can use the layout. Returns nil if the store has dropped all
+    /// records of the layout, so that the names are no longer needed.
     ///
     /// - Parameter records: The numbers of the kept records; nil if there are none.
     func used(by records: ClosedRange<Int64>?) -> HistoryNames? {
@@ -68,8 +68,8 @@ package struct HistoryNames: Sendable, Codable, Equatable {
 
     /// Translates changes of the layout that has these names to another layout. The result leaves out entities and columns that
     /// the other layout does not have, and columns whose storage differs. Renamed entities, attributes and relationships are
-    /// found by the names that they have since the migrations of the store, or by their renaming identifiers if the store has not
-    /// been migrated.
+    /// found by their names after the migrations of the store. If the store has not been migrated, they are found by their
+    /// renaming identifiers.
     func translate(_ changes: ChangeSet, to layout: ModelLayout) -> ChangeSet {
         let targets = targets(in: layout)
         var translated = ChangeSet(entities: [])
@@ -133,13 +133,14 @@ private struct ColumnMap {
         entityColumns = target.entityNumberColumns
     }
 
-    /// The old indexes of the columns, by the names that they have since the migrations of the store.
+    /// The old indexes of the columns, by the names of the columns after the migrations of the store.
     private static func columns(of old: HistoryNames.Entity) -> [String: Int] {
         let named = old.columns.enumerated().compactMap { index, column in column.newName.map { ($0, index) } }
         return Dictionary(named) { first, _ in first }
     }
 
-    /// The old indexes of the columns, by the names in another layout. They are found by their names and renaming identifiers.
+    /// The old indexes of the columns, by the names in another layout. The columns are found by their names and renaming
+    /// identifiers.
     private static func columns(of old: HistoryNames.Entity, namedAs target: EntityLayout) -> [String: Int] {
         let known = Dictionary(old.columns.enumerated().map { ($1.name, $0) }) { first, _ in first }
         let renamed = RenamedNames(target.columns.map { ($0.name, target.formerName(of: $0)) }, Set(known.keys))

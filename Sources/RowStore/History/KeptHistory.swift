@@ -62,8 +62,8 @@ public struct KeptHistory: Sendable, Hashable {
     }
 }
 
-/// The records that a reader of the kept history gets. Each property that is set leaves out the records that do not match it.
-/// Records of the kind ``HistoryKind/reset`` are always included.
+/// The records that a reader of the kept history gets. Each property that is set leaves out the records that do not match the
+/// property. Records of the kind ``HistoryKind/reset`` are always included.
 ///
 /// ```swift
 /// var filter = HistoryFilter()
@@ -79,9 +79,9 @@ public struct HistoryFilter: Sendable, Hashable {
     public var kinds: Set<HistoryKind>?
     /// The names of entities; nil for all. A record is included if it changes objects of at least one of these entities or of
     /// their sub-entities. The name of a relationship, such as `ContactEntity.groups`, includes the records that change links
-    /// of this many-to-many relationship. For an entity that was renamed, use the new name: records from before its migrations
-    /// are found, too, even if the entity was renamed several times. For a migration, and for writes of other programs, the
-    /// changed entities are not known, so these records are always included.
+    /// of this many-to-many relationship. For an entity that was renamed, use the new name. Records from before the renaming
+    /// are found, too, even if the entity was renamed several times. Records of migrations, and records of writes by other
+    /// programs, are always included, because the changed entities are not known.
     public var entityNames: Set<String>?
     /// The maximum number of records that a store looks at for a page. Each store also has its own maximum.
     package var pageLimit = Int.max

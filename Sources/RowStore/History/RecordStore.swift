@@ -39,29 +39,29 @@ package struct StoredRecord: Sendable {
     /// brought them back or taken them away.
     package var hasIncomingValues: Bool { kind == .incoming || undo != nil || revertsIncoming }
 
-    /// Whether this is the record of an undo or a redo that has changed nothing, because all of its conflicts were decided for the
-    /// newer values.
+    /// Whether this is the record of an undo or a redo that has changed nothing, because the newer values were kept in all of its
+    /// conflicts.
     package var isPassedStep: Bool { undo != nil && note == nil && entityNames.isEmpty }
 
-    /// The bytes with which a row of a record counts toward the limit of the history, besides its changes, roughly. A record has a
-    /// row for each part of its changes: ``HistoryEncoding/forEachPart(of:_:)``.
+    /// The approximate number of bytes that a row of a record adds to the size of the history, besides the row's changes. A record
+    /// has a row for each part of its changes: ``HistoryEncoding/forEachPart(of:_:)``.
     package static let rowOverhead = 160
 
-    /// Returns the bytes with which the texts of a record count toward the limit of the history, besides the overhead of its
-    /// first row, which already has room for short texts. An app may give authors of any length.
+    /// Returns the number of bytes that the texts of a record add to the size of the history. Short texts add nothing,
+    /// because ``rowOverhead`` includes them. Long texts must count, because an app may give authors of any length.
     package static func byteCount(ofTexts texts: [String?]) -> Int {
         max(0, texts.reduce(0) { $0 + ($1?.utf8.count ?? 0) } - textRoom)
     }
 
     private static let textRoom = 128
 
-    /// The bytes with which the texts of the record count toward the limit of the history: see ``byteCount(ofTexts:)``.
+    /// The number of bytes that the texts of the record add to the size of the history: see ``byteCount(ofTexts:)``.
     package var textByteCount: Int {
         StoredRecord.byteCount(ofTexts: [dataSourceName, author, member.name, note] + entityNames)
     }
 
-    /// The note of the first record of a history that begins in a store that has existed without one. A consumer of an earlier
-    /// history would otherwise not notice that it has missed saves.
+    /// The note of the first record of a history that begins in an existing store. Without this record, a consumer of an
+    /// earlier history would not notice that it has missed saves.
     package static let begun = "The history begins here. Earlier saves have no record."
 
     package static let tooLarge = "The save is too large for the history."
@@ -130,8 +130,9 @@ package protocol RecordStore: Sendable {
 package enum ConsumerChange: Sendable {
     /// Registers the consumer, if it is not registered.
     case register
-    /// Keeps the position of a registered consumer. If the consumer is not registered, the history's ID decides: if it is no
-    /// longer `historyID`, the consumer is registered again. Otherwise, the consumer was removed: throws `historyNotKept`.
+    /// Keeps the position of a registered consumer. If the consumer is not registered, compares `historyID` with the ID of
+    /// the history. If the IDs differ, registers the consumer again. If the IDs are equal, the consumer was removed: throws
+    /// `historyNotKept`.
     case resume(historyID: String)
     /// Moves the consumer forward. Does nothing if the consumer has already reached the position.
     case move(HistoryPosition)
@@ -166,7 +167,7 @@ extension HistoryPosition {
     ///
     /// - Parameters:
     ///   - start: The position before the oldest record.
-    ///   - endedReason: Takes the ID of a history. Returns why the store ended this history; nil if it is a history of another
+    ///   - endedReason: Takes the ID of a history. Returns why the store ended this history; nil for a history of another
     ///     store.
     package func check(
         start: HistoryPosition, endedReason: (String) throws(DataSourceError) -> String?

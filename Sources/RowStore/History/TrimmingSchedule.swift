@@ -2,8 +2,9 @@ internal import Foundation
 
 /// Decides when a store looks for the records that its history must drop. All kinds of stores use the same times.
 ///
-/// A store looks after the first save since it was opened. Then it looks after a save if a sixteenth of the history's byte limit
-/// or 64 records were added since the last look, or if a sixteenth of the history's time limit or ``maxPause`` has passed. If a look
+/// The first save after the opening of the store looks for old records. After a look, the next look is due when one of four limits
+/// is reached. For the records that were added since the last look, the limits are a sixteenth of the history's byte limit, and 64
+/// records. For the time since the last look, the limits are a sixteenth of the history's time limit, and ``maxPause``. If a look
 /// leaves old records, the next save looks again.
 package struct TrimmingSchedule: Sendable {
     private static let share: Int64 = 16
@@ -11,7 +12,7 @@ package struct TrimmingSchedule: Sendable {
     /// The longest time between two looks, in milliseconds.
     private static let maxPause: Int64 = 60_000
 
-    /// What was added since the last look.
+    /// The bytes and the records that were added since the last look.
     private var added = (bytes: Int64(0), records: 0)
     /// The time of the last look, in milliseconds since 1970.
     private var lastLook: Int64 = 0
@@ -39,7 +40,7 @@ package struct TrimmingSchedule: Sendable {
             || added.records >= TrimmingSchedule.recordLimit || abs(now - lastLook) >= pause
     }
 
-    /// Called after a look.
+    /// Called after a look for old records.
     ///
     /// - Parameters:
     ///   - now: The time in milliseconds since 1970.
@@ -48,7 +49,8 @@ package struct TrimmingSchedule: Sendable {
         (added, lastLook, self.isBehind) = ((0, 0), now, isBehind)
     }
 
-    /// Called if another member may have changed the limits of the history. If they are lower, the next save looks.
+    /// Called if another member may have changed the limits of the history. If the new limits are lower, the next save looks
+    /// for old records.
     package mutating func limitsChanged(from old: KeptHistory.Limits, to new: KeptHistory.Limits) {
         if new.bytes < old.bytes || new.seconds < old.seconds { isBehind = true }
     }

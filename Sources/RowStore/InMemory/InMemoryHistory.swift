@@ -43,7 +43,7 @@ public final class InMemoryHistory: Sendable {
 
     private let encoding: HistoryEncoding
     private let state: Guarded<State>
-    /// Held while a change is written. Readers do not wait for it.
+    /// Locked while a change is written. Readers do not wait for this lock.
     private let isWriting = Guarded(false)
 
     init(_ layout: ModelLayout, _ history: MemoryHistory, layouts: [String: String]) {

@@ -2,7 +2,7 @@ internal import Foundation
 
 /// The kept history of a store in memory.
 struct MemoryHistory: Sendable {
-    /// A record, and the number of bytes with which it counts toward the limit of the history.
+    /// A record, and the number of bytes that the record adds to the size of the history.
     struct Entry: Sendable {
         var record: StoredRecord
         let byteCount: Int
@@ -97,8 +97,8 @@ struct MemoryHistory: Sendable {
         return entries
     }
 
-    /// The bytes of a record are the same as in a file, but large values that an update has not changed count, too, because they
-    /// are in memory.
+    /// Returns the size of the record in a file, plus the size of the large values that updates have not changed: in memory, the
+    /// record has these values, too.
     private func byteCount(_ record: StoredRecord) -> Int {
         guard let changes = record.changes else { return StoredRecord.rowOverhead + record.textByteCount }
         let unchanged = changes.byteCount - encoding.byteCount(changes)
@@ -162,15 +162,15 @@ struct MemoryHistory: Sendable {
 
     /// What a look for old records has found.
     struct Look: Sendable {
-        /// How many of the oldest records are to be dropped.
+        /// The number of records to drop, beginning with the oldest.
         var dropped = 0
-        /// Whether more records are to be dropped.
+        /// Whether old records are left for a later save to drop.
         var isBehind = false
         /// The time of the look, in milliseconds since 1970.
         let time: Int64
     }
 
-    /// Looks for the records to drop when records are added; nil if it is not yet time.
+    /// Finds the records to drop when records are added. Returns nil if no look is due yet.
     func look(adding entries: [Entry]) -> Look? {
         guard let now = entries.last?.record.time, added(entries).isDue(at: now, limits) else { return nil }
         let unread = consumers.values.min() ?? .max

@@ -30,8 +30,8 @@ public final class EntityLayout: Sendable {
     public let constraints: [[Int]]
     /// The indexes of the concrete entities in this entity's family, which contains the entity and its sub-entities.
     package let concreteFamily: [Int]
-    /// For each constraint, the index of the entity that first declared it. The values must be unique in the whole family of
-    /// that entity.
+    /// For each constraint, the index of the entity that first declared the constraint. The values must be unique in the
+    /// whole family of that entity.
     package let constraintOwners: [Int]
 
     /// All columns that are part of a uniqueness constraint.
@@ -153,8 +153,8 @@ public struct ColumnLayout: Sendable {
         attribute?.derivationExpression.flatMap { DerivationExpression($0) }
     }
 
-    /// Whether each string of the column is its own folded form, because a save derives it with `canonical:`. False for a
-    /// derived attribute with a default value, which an object has until it is saved.
+    /// Whether each string of the column is its own folded form, because a save derives the string with `canonical:`. False
+    /// for a derived attribute with a default value, because an object has the default value until the object is saved.
     package var isFolded: Bool {
         guard storage == .text, isStored, attribute?.defaultValue == nil,
             case .transformed(_, .canonical) = derivation
@@ -217,7 +217,7 @@ extension EntityLayout {
 }
 
 extension ColumnLayout {
-    /// Whether the store may defer large values of the column, so that rows are read without them.
+    /// Whether the store may defer large values of the column, so that rows are read without these values.
     package var mayBeDeferred: Bool {
         guard isStored, let attribute, attribute.allowsExternalBinaryDataStorage else { return false }
         return attribute.type == .binary || attribute.type == .transformable

@@ -2,7 +2,7 @@
 struct HistoryOpening: Sendable {
     let layout: ModelLayout
     let choice: KeptHistory.Choice
-    /// What the store has stored; nil if it has no history.
+    /// The stored value of the history; nil if the store has no history.
     let stored: StoredHistory?
     /// The name of the container; nil for the name of the program.
     let name: String?
@@ -31,8 +31,8 @@ extension StartupPlan {
     /// **Complexity**: O(*n*) for *n* records.
     ///
     /// - Parameter records: All stored records, in any order.
-    /// - Returns: The history, or nil if the store keeps none; and the change of the history that the store must write when it
-    ///   carries out the plan, or nil if nothing changes.
+    /// - Returns: The history; nil if the store keeps none. Also the change of the history that the store must write when the
+    ///   store carries out the plan; nil if nothing changes.
     /// - Throws: `storeCorrupt` if a record is missing or damaged; `historyNotKept` if the plan was made by
     ///   ``StoreOptions/plan(for:)``. If the call throws, the store must stay unchanged.
     public func openHistory(

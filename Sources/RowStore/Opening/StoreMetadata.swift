@@ -228,8 +228,9 @@ package struct StoreIdentity: Sendable, Hashable {
     /// has its name.
     package func newName(of oldName: String) -> String? { newNames.map { $0[oldName] } ?? oldName }
 
-    /// Returns the entities of this store whose rows must be dropped because the key of their data source changed. An entity's
-    /// key is compared with the key of the entity that now has its name, and with the key of the entity that it was renamed to.
+    /// Returns the entities of this store whose rows must be dropped because the key of their data source changed. The key of
+    /// an old entity is compared with two keys of `wanted`: the key of the entity with the old name, and the key of the entity
+    /// with the new name.
     package func entitiesOfOtherKeys(in wanted: StoreIdentity) -> [String] {
         entityHashes.keys.filter { name in
             [name, wanted.newName(of: name)].contains { now in

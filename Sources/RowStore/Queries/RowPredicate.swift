@@ -284,8 +284,8 @@ extension RowCursor {
     }
 
     /// Returns the complete predicate as comparisons of columns. A row matches if its first sort key comes after the cursor's
-    /// first sort key, or if both are equal and its next sort key comes after the cursor's next sort key, and so on. Returns
-    /// nil if a database would compare one of the sort keys in another order.
+    /// first sort key. If both are equal, the next sort key decides, and so on. Returns nil if a database would compare one
+    /// of the sort keys in another order.
     package func afterCursor(_ sort: [SortKey], _ layout: EntityLayout) -> RowPredicate? {
         var afterCursor = RowPredicate.compareKey(.greater, key)
         for (key, value) in zip(sort, values).reversed() {

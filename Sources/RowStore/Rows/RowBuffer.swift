@@ -37,8 +37,8 @@ package struct RowPages: ~Copyable {
 
     private let isShared: Bool
 
-    /// - Parameter isShared: Whether rows share pages. Pass false if only few of the rows stay in memory: each of them would
-    ///   keep a whole page there.
+    /// - Parameter isShared: Whether rows share pages. Pass false if only few of the rows stay in memory: each such row would
+    ///   keep a whole page in memory.
     package init(isShared: Bool = true) { self.isShared = isShared }
 
     /// Makes a row.

@@ -162,7 +162,7 @@ extension RowSnapshot {
     /// Returns the string in a column; nil if its bytes are not valid UTF-8.
     package func validText(_ column: Int) -> String? {
         withBytes(column) { bytes in
-            // This initializer is the fastest. It replaces invalid bytes, so the comparison detects them.
+            // This initializer is the fastest. It replaces invalid bytes, so the comparison below detects invalid bytes.
             var text = String(decoding: bytes, as: UTF8.self)
             return text.withUTF8 { equal(UnsafeRawBufferPointer($0), bytes) } ? text : nil
         }

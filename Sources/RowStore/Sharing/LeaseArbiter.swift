@@ -1,7 +1,7 @@
 /// Decides which member gets which lease. This type is a pure value, without files and clocks.
 ///
 /// Tickets get leases in the order of their numbers. A ticket gets either all its leases or none. While a ticket waits, no
-/// later ticket gets one of the leases that it waits for. So no ticket waits forever.
+/// later ticket gets a lease that the waiting ticket needs. So no ticket waits forever.
 package struct LeaseArbiter: Sendable, Equatable {
     package struct Lease: Sendable, Equatable {
         /// The number of the member that has the lease; nil if the lease is free.
@@ -85,7 +85,7 @@ package struct LeaseArbiter: Sendable, Equatable {
         tickets.removeAll { $0.number == number && $0.member == member }
     }
 
-    /// Records that a member, which has a lease that these tickets wait for, knows of the tickets.
+    /// Records that a member knows of the tickets. The member has a lease that the tickets wait for.
     package mutating func confirm(_ numbers: [Int64], by member: Int64) {
         for index in tickets.indices where numbers.contains(tickets[index].number) {
             tickets[index].answered.insert(member)
@@ -115,7 +115,8 @@ package struct LeaseArbiter: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - now: The current time, in milliseconds.
-    ///   - answerTimeout: The time after which a holder that has not answered counts as stopped, in milliseconds.
+    ///   - answerTimeout: The time within which a holder must answer, in milliseconds. After this time, the holder counts as
+    ///     stopped.
     ///   - isAlive: Returns whether the member with the given number is alive.
     package mutating func grantLeases(at now: Int64, answerTimeout: Int64, isAlive: (Int64) -> Bool) {
         tickets.removeAll { !isAlive($0.member) }
@@ -161,7 +162,8 @@ package struct LeaseArbiter: Sendable, Equatable {
 /// The leases of scopes. The member that has the lease of a scope requests the scope's list from the server. Other members do
 /// not draw tickets: they look again until the lease is free, or until they have waited too long.
 extension LeaseArbiter {
-    /// The beginning of the key of a scope's lease. No entity's name begins with it, because it contains a space.
+    /// The beginning of the key of a scope's lease. The prefix contains a space, so no entity has a name that begins with the
+    /// prefix.
     private static let scopePrefix = "scope "
 
     /// Whether a lease is the lease of a scope.
@@ -172,7 +174,7 @@ extension LeaseArbiter {
         epoch(ofScope: name, heldByOtherThan: member, isAlive) != nil
     }
 
-    /// Returns the epoch of the lease of a scope if another living member has it; nil otherwise.
+    /// Returns the epoch of the lease of a scope if another living member has the lease; nil otherwise.
     package func epoch(
         ofScope name: String, heldByOtherThan member: Int64, _ isAlive: (Int64) -> Bool
     ) -> Int64? {

@@ -103,7 +103,7 @@ extension LeaseStore {
     /// Takes the lease of a scope, unless another living member has it.
     ///
     /// - Parameter overtaken: The epoch of a holder that hangs. The lease is taken from this holder, but not from a later one. So
-    ///   only one of several members that wait for the holder takes its lease. Nil to take the lease from nobody.
+    ///   if several members wait for the holder, only one of them takes the lease. Nil to take the lease from nobody.
     package func takeLease(
         ofScope name: String, for source: String, overtaking overtaken: Int64? = nil
     ) throws(DataSourceError) -> ScopeLease {

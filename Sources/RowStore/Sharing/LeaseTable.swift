@@ -8,7 +8,8 @@ public struct LeaseTable: Sendable {
         public let holder: StoreMember
         /// A number that changes each time another member gets the lease.
         public let epoch: Int64
-        /// The data source that owns the entity. If the holder does not know it, the data source whose batch took the lease.
+        /// The data source that owns the entity. If the holder does not know the owner, the data source whose batch took the
+        /// lease.
         public let source: String
 
         /// Makes a lease.

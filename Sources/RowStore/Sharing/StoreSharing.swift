@@ -5,10 +5,10 @@
 /// Each entity has only one writer at a time, which is the member that has the **lease** of the entity.
 ///
 /// The container calls these methods to determine which member may write. The store keeps the leases beside the rows, and
-/// changes them in transactions, too. Waiting members get leases in the order of their requests. Each member gets either all
-/// requested leases or none. A commit compares ``ChangeSet/leases`` with the current leases in its own transaction, and refuses
-/// a save with `leaseLost` if the leases differ. A scope has no lease in a custom store: if several members load the same list
-/// of a server at the same time, each of them makes a request.
+/// changes the leases in transactions, too. Waiting members get leases in the order of their requests. Each member gets either
+/// all requested leases or none. A commit compares ``ChangeSet/leases`` with the current leases in its own transaction, and
+/// refuses a save with `leaseLost` if the leases differ. A scope has no lease in a custom store: if several members load the
+/// same list of a server at the same time, each of them makes a request.
 ///
 /// **Isolation**: none. The methods are called on any thread, and on several threads at the same time. They wait for the store,
 /// so they are never called on the main actor. After the store was closed, they throw `storeClosed`.

@@ -44,11 +44,11 @@ public protocol PersistentStore: Sendable {
     /// - Parameter group: The change sets of the oldest waiting saves, oldest first; at least one. Several change sets together
     ///   have at most about 1 MB. A change set is passed again only if the call throws or postpones the change set.
     /// - Returns: The refused and postponed change sets, with their errors.
-    /// - Throws: An error that concerns the whole group: `storeBusy`, `diskFull`, `storeUnreadable`,
-    ///   `storeUnavailable`, `permissionDenied`, `storeClosed` and so on. In this case no change of the group is in the
-    ///   store, even after a restart, and the container tries again later. Throw `outcomeUnknown` if the store cannot
-    ///   guarantee that no change is stored. After `outcomeUnknown`, the container passes the change sets again only to
-    ///   a shared store, which must determine their outcome. Any other store must be opened again.
+    /// - Throws: An error that concerns the whole group: `storeBusy`, `diskFull`, `storeUnreadable`, `storeUnavailable`,
+    ///   `permissionDenied`, `storeClosed` and so on. In this case no change of the group is in the store, even after a
+    ///   restart, and the container tries again later. Throw `outcomeUnknown` if the store might contain a change of the
+    ///   group. After `outcomeUnknown`, the container passes the change sets again only to a shared store, which must
+    ///   determine their outcome. Any other store must be opened again.
     func commit(_ group: [ChangeSet]) throws(DataSourceError) -> CommitOutcome
 
     /// Whether each read is a round trip to another machine. If true, the container reports code that makes many single

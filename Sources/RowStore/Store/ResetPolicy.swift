@@ -10,8 +10,8 @@
 /// With ``fail``, and with a migration that falls back to ``fail``, opening throws instead.
 ///
 /// A key may stand for a user who has logged out. The backups of ``standard`` are therefore removed when the database key or
-/// the key of a data source changes, and by `PersistentContainer.reset()`. With the policy ``backup(keep:)``, they are kept.
-/// The backups of ``standard`` have special names, so no other backup is removed.
+/// the key of a data source changes, and by `PersistentContainer.reset()`. With the policy ``backup(keep:)``, these backups
+/// are kept. The backups of ``standard`` have special names, so no other backup is removed.
 public struct ResetPolicy: Sendable, Hashable {
     package indirect enum Kind: Sendable, Hashable {
         case standard
@@ -108,8 +108,9 @@ public struct ResetPolicy: Sendable, Hashable {
     /// ```
     ///
     /// With this policy, an older version of an app does not open the store of a newer version, if the newer version has stored
-    /// data that the older model lacks. The policy cannot tell the versions apart: it also refuses a new model without an entity,
-    /// an attribute or a relationship that still holds data. Such a release needs ``migrate(otherwise:)``.
+    /// data that the older model lacks. The policy cannot tell the versions apart. So if a newer version removes an entity, an
+    /// attribute or a relationship that still holds data, the policy refuses the newer version, too. Such a version needs
+    /// ``migrate(otherwise:)``.
     ///
     /// An object loses data if its entity is removed, if it has a value that is not nil in a removed attribute, or if it has a
     /// link of a removed relationship. It also loses data if it has several links of a relationship that is no longer ordered,

@@ -3,20 +3,20 @@ internal import ManagedModel
 
 /// A custom store that keeps scopes. A scope records how old a list of a server is.
 ///
-/// ``InMemoryRows`` keeps the scopes, and its readers find them. A store that implements this protocol writes them together
-/// with the rows, and loads them when it is opened:
+/// ``InMemoryRows`` keeps the scopes, and its readers find them. A store that implements this protocol writes the scopes
+/// together with the rows, and loads the scopes when the store is opened:
 ///
 /// ```swift
 /// let scopes = try rows.scopes(after: accepted)
 /// ```
 ///
-/// The readers of ``PersistentStore/read(_:_:)`` must be ``ScopeReader``s. If a store does not implement this protocol, loads
-/// of lists throw `scopesNotKept`.
+/// The readers of ``PersistentStore/read(_:_:)`` must be ``ScopeReader``s. If a store does not implement this protocol,
+/// loading a list throws `scopesNotKept`.
 public protocol ScopeStore: PersistentStore {}
 
 /// A reader of a store that keeps scopes. The readers of ``InMemoryRows`` are such readers.
 public protocol ScopeReader: StoreReader {
-    /// Returns what the store knows of a scope; nil if it knows nothing.
+    /// Returns the stored state of a scope; nil if the store does not know the scope.
     ///
     /// ```swift
     /// let scope = try rows.read(.statement) { (reader) throws(DataSourceError) in
@@ -34,13 +34,13 @@ package protocol RequestReader: StoreReader {
     /// answers that were stored before.
     func lastAnswerPosition() throws(DataSourceError) -> Int64
 
-    /// Returns the scopes whose answers were stored after a position and requested at the given time or later, without their texts
-    /// of any length: the entity tag, the cursor and the failure.
+    /// Returns the scopes whose answers were stored after a position, and requested at the given time or later. The entity tag,
+    /// the cursor and the failure of each scope are left out, because these texts can have any length.
     ///
     /// - Parameters:
     ///   - position: The result of ``lastAnswerPosition()``.
-    ///   - listTime: A time before the given time. For lists and their pages, requests count from this time. Scopes of single
-    ///     objects are no lists: there may be many of them.
+    ///   - listTime: A time before `time`. An answer for a list or for a page of a list is also returned if it was requested
+    ///     at `listTime` or later. The scope of a single object is no list. There may be many such scopes.
     /// - Complexity: O(*k* log *n*) for *k* answers after the position and *n* scopes.
     func scopes(
         after position: Int64, requestedSince time: Date, listsSince listTime: Date
@@ -72,8 +72,8 @@ extension ChangeSet {
     /// Returns the names of the entities whose rows this change set deletes, and of their parents.
     ///
     /// If the change set reverts a record of the history, the entities of all changed objects count, and the entities of the
-    /// objects at both ends of changed links. If the record has an answer of a server, all entities count: an answer can change
-    /// objects of other entities than the one of its scope, for example the children of the objects in its list.
+    /// objects at both ends of changed links. If the record has an answer of a server, all entities count: an answer can also
+    /// change objects of other entities than the entity of the scope, for example the children of the listed objects.
     package func entitiesWithDeletions(_ layout: ModelLayout) -> Set<String> {
         guard let reversal = facts?.reversal else {
             return layout.names(ofEntitiesContaining: entities.lazy.filter { !$0.deleted.isEmpty }.map(\.entity))

@@ -156,8 +156,8 @@ package protocol SnapshotStore: PersistentStore {
     /// without such a log.
     var logByteCount: Int? { get }
 
-    /// Like ``PersistentStore/noticeOutsideWrites()``. Nil if the store cannot be checked now, or if it does not know yet
-    /// whether one of its own writes was made.
+    /// Like ``PersistentStore/noticeOutsideWrites()``. Nil if the store cannot be checked now, or if the store does not know
+    /// yet whether one of its own writes was made.
     func checkForOutsideWrites() -> Bool?
 
     /// Watches the store for writes of other programs. While the watch is on, the store need not be checked: checks have
@@ -185,7 +185,7 @@ extension SnapshotStore {
     package func emptyLogBesideSnapshots() {}
 }
 
-/// An open snapshot of a store. Several threads may use the snapshot. In some stores, they wait for each other.
+/// An open snapshot of a store. Several threads may use the snapshot. In some stores, the threads wait for each other.
 package protocol StoreSnapshot: AnyObject, Sendable {
     /// Whether the store has closed the snapshot, or has lost it after an error.
     var hasEnded: Bool { get }

@@ -15,7 +15,7 @@ public struct StoreStartup: Sendable, Hashable {
     /// The number of objects that were dropped from the old store. If ``countFailure`` is not nil, more objects were dropped
     /// than counted.
     public var rowsDropped: Int
-    /// The damage of the store, if some dropped objects could not be counted because of it; nil if all were counted.
+    /// The damage because of which some dropped objects could not be counted; nil if all dropped objects were counted.
     public var countFailure: String?
     /// The backup of the old store; nil if there is none.
     public var backup: URL?

@@ -16,8 +16,8 @@ extension RowPredicate {
             guard case .compare(_, .equal, .integer(let wanted)) = self else { return nil }
             return (related, wanted == 0)
         case .value(var related, let column) where !related.isCorrelated:
-            // If null matches, rows without a destination match as well. So the test is then negated: a row matches unless
-            // it has a destination that does not match.
+            // If null matches, rows without a destination match as well. In this case, use the negated test: a row fails only
+            // if it has a destination that fails.
             guard let resultForNull = resultForNull(layout) else { return nil }
             let predicate = mappingColumns { $0 == number ? column : $0 }
             let wanted = resultForNull ? RowPredicate.not(predicate) : predicate

@@ -50,7 +50,7 @@ extension RowQuery {
         self.init(entity: layout.index, predicate: values.contains(.null) ? .constant(false) : .and(predicates))
     }
 
-    /// Returns the rows that answer the query. Finds them in lists of all rows.
+    /// Returns the rows that answer the query. Finds these rows in lists of all rows.
     ///
     /// ```swift
     /// func forEachRow(_ query: RowQuery, _ body: (StoredRow) -> Void)

@@ -2,12 +2,12 @@ internal import Synchronization
 
 /// The work that a query may do, and whether the query ends if its task is canceled.
 ///
-/// Reading each row once, and each of its characters once, is free, because every query without an index must do so. The
-/// additional work for patterns is taken from the budget, for all rows of the query together. A query that exceeds its budget
-/// ends with an error. Only one thread at a time uses a budget.
+/// A query without an index must read each row once, and each character of the row once. So this work is free. Additional
+/// work for patterns is taken from the budget, for all rows of the query together. A query that exceeds its budget ends with
+/// an error. Only one thread at a time uses a budget.
 package final class QueryBudget: Sendable {
-    /// The default budget in steps, which lasts for some tenths of a second. For each string, a number of steps that is
-    /// proportional to the length of the string is free.
+    /// The default budget in steps, which lasts for some tenths of a second. For each string, some steps are free, in
+    /// proportion to the length of the string.
     package static let stepLimit = 50_000_000
 
     /// Whether the query ends if its task is canceled.

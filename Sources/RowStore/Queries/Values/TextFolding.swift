@@ -174,8 +174,8 @@ private enum ScalarFolding {
 }
 
 extension Unicode.Scalar {
-    /// The full case folding of Unicode, calculated by converting to upper case and then to lower case, twice. This would change
-    /// only the dotless i to another letter, so the dotless i is returned unchanged.
+    /// The full case folding of Unicode, calculated by converting to upper case and then to lower case, twice. This conversion
+    /// would turn only one letter into another letter: the dotless i. So the dotless i is returned unchanged.
     fileprivate var caseFolding: String {
         if value == 0x131 { return String(self) }
         var text = String(self)
