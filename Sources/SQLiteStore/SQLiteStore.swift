@@ -191,8 +191,8 @@ package final class SQLiteStore: PersistentStore {
     package func closeIfIdle() -> Bool {
         // Another thread may still be reading the feed of a shared store. `close()` waits for this read to end.
         if access != nil { return false }
-        // The last reference to a container can end on the main thread, where nothing may wait for another program, or for a long
-        // write of this one. Roll back the early write first: another program that waits for SQLite's write lock gets it then.
+        // The last reference to a container can end on the main thread, so do not wait for another program or a long write here.
+        // First roll back the early write, which releases SQLite's write lock, because another program may wait for this lock.
         let hasRecorded = writer.withLockIfAvailable { writer in
             writer.current?.abandonEarlyWrite()
             return writer.current?.recordOutsideWrites(waits: false) ?? true
@@ -304,7 +304,7 @@ extension SQLiteStore: LeaseStore {
         return try shared.readSaves(after: position)
     }
 
-    /// Returns the result of ``readFeed(after:)`` without a search for saves, if no other member has written. Returns nil if
+    /// If no other member has written, returns the result of ``readFeed(after:)`` without a search for saves. Returns nil if
     /// another member may have written, or if the writer is in use.
     private func emptyPage() throws(DataSourceError) -> FeedPage? {
         guard let writes = try shared.reading({ reader throws(DataSourceError) in reader.readWrites }) else {

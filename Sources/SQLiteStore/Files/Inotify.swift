@@ -63,7 +63,7 @@ final class Inotify: Sendable {
         return begun.isComplete ? watch : nil
     }
 
-    /// Returns the descriptor of the instance, which is made if there is none.
+    /// Returns the descriptor of the instance. Makes the instance if there is none.
     private func instance(_ state: inout State) -> Int32? {
         if let instance = state.instance { return instance.descriptor }
         let descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))

@@ -9,8 +9,8 @@ struct HistoryReading {
     private var names: [UInt64: HistoryNames] = [:]
     private var entityNames = EntityNames()
 
-    /// A page ends after this number of records was read, including records that the filter leaves out, or after about this
-    /// number of bytes of changes and texts.
+    /// A page ends after ``pageSize`` records were read, including records that the filter leaves out. A page also ends after
+    /// about ``pageBytes`` bytes of changes and texts.
     private static let pageSize = 1024
     private static let pageBytes = 1 << 20
 

@@ -192,13 +192,13 @@ enum HistoryTables {
         for (id, reason) in ended.reasons { try set("ended \(id)", .text(reason), connection) }
     }
 
-    /// Gives the history of a restored copy a new ID, because its next records can get numbers that the original history has
-    /// given to other records since the copy was made. The records stay. Each consumer continues with the record of the
-    /// restore, which this call adds.
+    /// Gives the history of a restored copy a new ID. The copy and the original store can give the same number to different
+    /// records, so their histories need different IDs. The records stay. This call adds a record of the restore, and each
+    /// consumer continues with that record.
     ///
     /// - Parameters:
     ///   - reason: The reason, as a sentence.
-    ///   - replaced: For the histories of the store that is replaced, the reasons why they ended, by the IDs of the histories.
+    ///   - replaced: The reasons why the histories of the replaced store ended, by the IDs of the histories.
     static func renew(
         _ connection: Connection, _ layout: ModelLayout, reason: String, replaced: [String: String]
     ) throws(DataSourceError) {
@@ -227,8 +227,7 @@ enum HistoryTables {
         init(_ connection: Connection, reason: String) throws(DataSourceError) {
             limits = try HistoryTables.limits(connection)
             var reasons = try HistoryTables.ended(connection)
-            // At the limit, forget one of the earlier histories. It can be any of them, because the order in which they ended
-            // is not known.
+            // At the limit, forget any of the earlier histories, because the order of their ends is not known.
             while reasons.count >= HistoryTables.endedLimit, let any = reasons.keys.min() { reasons[any] = nil }
             reasons[try HistoryTables.id(connection)] = reason
             self.reasons = reasons

@@ -80,7 +80,8 @@ extension HistoryTables {
         /// The bytes of all rows so far, dropped rows included.
         let end: Int64
         let ages: HistoryAges
-        /// The first row that is not from the future; nil if the oldest row is not from the future, or if all rows are.
+        /// If the oldest row is from the future, the first row that is not from the future. Nil in all other cases, and if
+        /// all rows are from the future.
         let next: (key: Int64, time: Int64)?
         /// The number of the oldest record that a registered consumer has not read; nil without consumers.
         let unread: Int64?

@@ -45,8 +45,8 @@ final class LockFile: Sendable {
     func share() throws(DataSourceError) {
         let descriptor = lock.withLock { $0.descriptor }
         isShared.withLock { $0 = true }
-        // `flock` releases the lock for a moment when it changes the kind of lock. A process that takes the lock in that moment
-        // releases the lock again, because it finds that this container has the store open.
+        // `flock` releases the lock for a moment when it changes the kind of lock. If another process takes the lock in that
+        // moment, the process finds that this container has the store open, and releases the lock again.
         for _ in 0..<2000 {
             if flock(descriptor, LOCK_SH | LOCK_NB) == 0 { return }
             usleep(1000)

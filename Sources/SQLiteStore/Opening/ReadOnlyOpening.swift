@@ -95,8 +95,8 @@ final class SharedLock: Sendable {
     /// The descriptor of a lock that keeps members from joining; nil if the store was never shared.
     private let notifier: Int32?
 
-    /// Locks the store. Returns nil if the lock file does not exist or cannot be read. A missing lock file is not made:
-    /// without it, no process has the store open, or the store is a copy.
+    /// Locks the store. Returns nil if the lock file does not exist or cannot be read. If there is no lock file, no process
+    /// has the store open, or the store is a copy. So a missing lock file is not made.
     ///
     /// - Throws: `storeInUse` if a container or process has the store open for writing.
     init?(_ files: StoreFiles) throws(DataSourceError) {

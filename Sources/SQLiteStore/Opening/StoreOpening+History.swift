@@ -14,8 +14,8 @@ extension StoreOpening {
 
     /// Begins, keeps or drops the history of a store, as the options say. Must run in a transaction.
     ///
-    /// - Parameter isNew: Whether the store is new, and replaces no other store. In any other store, a history that begins
-    ///   begins with a record that tells consumers of earlier histories to read all objects.
+    /// - Parameter isNew: Whether the store is new, and replaces no other store. In any other store, the first record of a
+    ///   new history tells consumers of earlier histories to read all objects.
     /// - Returns: Whether the store keeps a history.
     func settleHistory(
         _ connection: Connection, _ metadata: StoreMetadata, isNew: Bool
@@ -50,7 +50,8 @@ extension StoreOpening {
         return summary.isEmpty ? resetNote : "The store was reset, because \(summary)."
     }
 
-    /// The limits that a member asks for when it joins a store that keeps a history; nil if it asks for none.
+    /// The history limits in the options, for a member that joins the store; nil if the options have none, or if the store
+    /// keeps no history.
     func historyLimits(_ opened: Result) -> KeptHistory.Limits? {
         guard opened.metadata.keepsHistory, case .kept(let limits) = options.history.choice else { return nil }
         return limits

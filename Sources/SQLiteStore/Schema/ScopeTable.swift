@@ -24,14 +24,14 @@ enum ScopeTable {
     private static let parameters = (1...StoredScope.columns.count).map { "?\($0)" }.joined(separator: ", ")
     /// Inserts or replaces a scope after an answer. The row gets the next position.
     static let insertSQL = "INSERT OR REPLACE INTO \"_scopes\" (\(columns)) VALUES (\(parameters))"
-    /// Inserts or replaces a scope after a failure. The row keeps its position, because its answer is the same.
+    /// Inserts or replaces a scope after a failure. The row keeps its position, because the stored answer stays the same.
     static let failureSQL = """
         INSERT OR REPLACE INTO "_scopes" ("rowid", \(columns)) \
         VALUES ((SELECT "rowid" FROM "_scopes" WHERE "name" = ?1), \(parameters))
         """
-    /// Writes a row of no scope at the next position. Must run before rows are deleted that may include the last one: SQLite gives a
-    /// new row the position after the last row, and a later answer must not get an earlier position. No scope has the name of the
-    /// row, because names have no character U+0000.
+    /// Writes a row at the next position that belongs to no scope. Run this statement before a deletion that may include the last
+    /// row. SQLite gives a new row the position after the last row, so a later answer would otherwise get the position of a deleted
+    /// row. The name of the written row is the character U+0000, which no scope's name contains.
     static let positionSQL = """
         INSERT OR REPLACE INTO "_scopes" ("name", "entity", "predicate", "complete", "failures", "answer", "version") \
         VALUES (char(0), '', '', 0, 0, 0, 0)
@@ -39,8 +39,9 @@ enum ScopeTable {
     static let selectSQL = "SELECT \(columns) FROM \"_scopes\" WHERE \"name\" = ?1"
     /// The position of the last row.
     static let lastPositionSQL = "SELECT max(\"rowid\") FROM \"_scopes\""
-    /// The parameters are those of ``RequestReader/scopes(after:requestedSince:listsSince:)``. The name of an object's scope is the
-    /// entity and the format of the predicate.
+    /// The parameters are those of ``RequestReader/scopes(after:requestedSince:listsSince:)``. If the name of a scope is the name
+    /// of the entity, a space, and the format of the predicate, the scope is that of a single object. All other scopes are lists or
+    /// pages of lists.
     static let laterRequestsSQL = """
         SELECT \(StoredScope.columnsWithoutTexts.joined(separator: ", ")) FROM "_scopes" WHERE "rowid" > ?1 \
         AND ("requested" >= ?2 OR ("requested" >= ?3 \

@@ -7,7 +7,8 @@ enum FixedStatement: Int, CaseIterable {
     case selectHistoryLimits
 }
 
-/// A place for a prepared statement in a connection. The places of the fixed statements come first, and then those of each table.
+/// A place for a prepared statement in a connection. The places of the fixed statements come first, followed by the places of
+/// each table's statements.
 struct StatementSlot: Sendable {
     let index: Int
 

@@ -17,8 +17,8 @@ final class SharedWriter {
     private(set) var feed: SharedTables.Feed
     /// The number of writes by all members, as of this member's last transaction.
     private var knownWrites: Int64
-    /// All writes by members are numbered. These are the numbers of this member's last writes with no write of another member
-    /// between them.
+    /// All writes by members are numbered. This range has the numbers of this member's last writes. No other member has
+    /// written between these writes.
     private var ownWrites: ClosedRange<Int64>
     /// The epochs of this member's leases, by the indexes of the entities. They were read at the lease version
     /// ``epochsVersion``.

@@ -29,10 +29,11 @@ final class WALCheckpointer {
     private let lockTimeout: Duration
     private var frames = 0
     private var copied = 0
-    /// After a restart of the log, the log's index still has the old length, until the next commit. This is that length; nil at
-    /// all other times.
+    /// The old length of the log, after a restart. The log's index keeps the old length until the next commit. Nil at all other
+    /// times.
     private var emptiedLength: Int?
-    /// Whether the last attempt has copied the whole log. SQLite can do so only if each open read sees the newest state.
+    /// Whether the last attempt has copied the whole log. SQLite can copy the whole log only if each open read sees the
+    /// newest state.
     private var isWhole = false
     /// The length of the log, in frames, above which the log is to be emptied again while snapshots are open; 0 after a
     /// restart.

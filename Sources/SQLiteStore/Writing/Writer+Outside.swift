@@ -107,8 +107,8 @@ extension Writer {
         return !outside.hasUnreportedWrite
     }
 
-    /// Returns the result of ``FeedReader/readFeed(after:)`` without a search for saves, if no other member has written since
-    /// the last such search. Returns nil if another member may have written.
+    /// If no other member has written since the last search for saves, returns the result of ``FeedReader/readFeed(after:)``
+    /// without another search. Returns nil if another member may have written.
     ///
     /// Only the writer can distinguish its own writes from writes of other programs, because the writer records the state of
     /// the file after each of its commits.
@@ -165,9 +165,9 @@ extension Writer {
         }
     }
 
-    /// Releases the leases of this member, so that waiting members get them at once and an inspection does not take this member
-    /// for one that has crashed. Called before the store is closed. Writes nothing if this member has neither leases nor tickets.
-    /// Ignores errors: the store must be closed anyway, and the leases of a member that has ended are free.
+    /// Releases the leases of this member, so that waiting members get the leases at once, and so that this member does not look
+    /// like a crashed member in an inspection. Called before the store is closed. Writes nothing if this member has neither
+    /// leases nor tickets. Ignores errors: the store must be closed anyway, and the leases of a member that has ended are free.
     ///
     /// - Parameter change: Releases all leases of this member.
     func leave(_ change: LeaseChange) {

@@ -132,7 +132,7 @@ extension Writer {
         return statement
     }
 
-    /// The maximum number of rows that are changed one by one, if a single statement could change all of them.
+    /// The maximum number of rows that are changed one by one, if a single statement could change all rows.
     private static let singleStatementLimit = 32
     /// The maximum number of UPDATE statements that are kept for an entity. If one more is needed, all are removed.
     private static let updateLimit = 32
