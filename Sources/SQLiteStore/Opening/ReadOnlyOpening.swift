@@ -121,7 +121,7 @@ final class SharedLock: Sendable {
         if isAnyAlive {
             throw DataSourceError(
                 .storeInUse,
-                "A read-only container cannot open a store while other containers or processes share it: \(files.main). Open the store shared and not read-only, or close it there first. `model-reset inspect` lists the members."
+                "A read-only container cannot open a store while other containers or processes share it: \(files.main). Open the store for writing with sharing: .processes, or close the store there first. `model-reset inspect` lists the members."
             )
         }
     }
