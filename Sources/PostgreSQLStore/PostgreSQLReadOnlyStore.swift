@@ -3,8 +3,8 @@ package import RowStore
 
 /// A store that is opened read-only: with a role that can only read the tables, or on a standby.
 ///
-/// The store follows the saves of members, but is not a member: no member waits for it, and a reset ignores it. After a
-/// reset, reads of the opened store throw `storeReset`.
+/// This store follows the saves of members, but is not a member: no member waits for this store, and a reset ignores this
+/// store. After a reset, reads of the opened store throw `storeReset`.
 package final class PostgreSQLReadOnlyStore: PersistentStore {
     /// The result of opening the store.
     package let startup = StoreStartup(reason: .current)

@@ -4,10 +4,10 @@ package import RowStore
 
 /// A store in a PostgreSQL database, for any number of processes on any number of machines.
 ///
-/// The store's connections: one for writing, one for early writes, one for leases, one for the saves of other members,
-/// one for the saves of all members if the app follows them, one for notifications, up to eight for reading, one for
-/// reading on the main thread, and one for each open snapshot. A pinned main context has one snapshot, and two for a moment when
-/// it moves on.
+/// The store's connections: one for writing, one for early writes, one for leases, one for the saves of other members, one for
+/// the saves of all members if the app follows these saves, one for notifications, up to eight for reading, one for reading on
+/// the main thread, and one for each open snapshot. A pinned main context has one snapshot, and two for a moment when it moves
+/// on.
 package final class PostgreSQLStore: PersistentStore {
     package typealias Options = PostgreSQLOptions
 
@@ -80,7 +80,7 @@ package final class PostgreSQLStore: PersistentStore {
         try follower.withTimeLimit { () throws(DataSourceError) in
             try state.withLockBeforeLimit { (state) throws(DataSourceError) in
                 guard let writer = state.writer else { throw DataSourceError.storeClosed }
-                // Do this even after an error: a call that failed might have committed.
+                // Notify the other members even after an error: a call that failed might have committed.
                 defer { notifyOthers(writer) }
                 return try body(writer)
             }
@@ -191,8 +191,7 @@ extension PostgreSQLStore: LeaseStore {
             // Find out whether the store contains a save with an unknown outcome.
             let mustReload = state.withLockIfAvailable { $0.writer?.resolveOutcomeIfReachable() ?? false } ?? false
             if mustReload { page.foundOutsideWrites = true }
-            // Release the leases before contexts reload their rows, so that saves that are made after the reload are not
-            // refused.
+            // Release the leases before contexts reload their rows. Otherwise, saves after the reload would be refused.
             if page.isOtherHistory {
                 state.withLockIfAvailable { state in
                     state.writer?.recordOtherHistory()

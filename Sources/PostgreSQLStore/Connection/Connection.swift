@@ -89,8 +89,8 @@ final class Connection: SQLConnection {
 
     /// Connects again to get the code of the error with which the server refuses the connection; nil if there is no code.
     ///
-    /// The error message is in the server's language. libpq adds the code to the message only if asked to do so before the
-    /// server answers.
+    /// The error message is in the server's language. libpq adds the code to the message only if the client requests the code
+    /// before the server answers.
     private static func refusal(_ settings: [(String, String)]) -> String? {
         guard let handle = withPointers(settings, { PQconnectStartParams($0, $1, 1) }) else { return nil }
         defer { PQfinish(handle) }

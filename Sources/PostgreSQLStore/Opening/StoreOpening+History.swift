@@ -29,8 +29,8 @@ extension StoreOpening {
 
     /// Begins, keeps or drops the history, as the options say.
     ///
-    /// - Parameter isNew: Whether the store is new. In any other store, a history that begins begins with a record that tells
-    ///   consumers of earlier histories to read all objects.
+    /// - Parameter isNew: Whether the store is new. In any other store, the first record of a new history tells consumers of
+    ///   earlier histories to read all objects.
     /// - Returns: The kept history; nil if the store keeps none.
     /// - Throws: `storeInUse`, with the names of the other members, if the history would have to be switched on or off
     ///   while other members have the store open.

@@ -287,7 +287,7 @@ extension StoreOpening {
         }
     }
 
-    /// The default policy never drops a store, because other users can share it.
+    /// The default policy never drops a store, because other users can share the store.
     private var policy: ResetPolicy {
         options.resetPolicy.withoutMigration == .standard ? options.resetPolicy.failing : options.resetPolicy
     }

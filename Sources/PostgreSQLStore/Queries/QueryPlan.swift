@@ -5,7 +5,8 @@ internal import RowStore
 /// A question about the indexes of a statement.
 ///
 /// For a small table, a server reads all rows and sorts them, whatever indexes there are. So the server is asked again, with
-/// settings that make it prefer an index. If its plan still reads all rows or sorts them, no existing index can prevent this.
+/// settings that make it prefer an index. If the server's plan with these settings still reads all rows, or still sorts the
+/// rows, no existing index can prevent this.
 package enum PlanQuestion: Sendable, CaseIterable {
     /// Do the conditions of indexes find the rows?
     case findsRows

@@ -105,9 +105,8 @@ extension PostgreSQLSchema {
         return "\n\(event);\nIF found % 64 = 0 THEN \(droppingRecords(atMost: "256")); END IF;"
     }
 
-    /// The name of the changed entity in a record of a write of another program, as SQL. The feed has the name of a table of links
-    /// instead of the name of the relationship. A later model may have no such table, so the record must have the name of the
-    /// relationship.
+    /// The name of the entity that another program has changed, for the record of the write, as SQL. For links, the feed has the
+    /// name of their table. A later model may have no such table, so the record must have the name of the relationship.
     private var outsideEntity: String {
         let cases = layout.entities.filter { $0.links != nil }
             .map { "WHEN \($0.name.quotedText) THEN \($0.historyName.quotedText)" }

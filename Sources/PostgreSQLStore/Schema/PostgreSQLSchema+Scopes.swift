@@ -17,7 +17,7 @@ extension PostgreSQLSchema {
         """
     }
 
-    /// Gives each role that has rights for the table of changes the same rights for the table of scopes.
+    /// Grants roles rights for the table of scopes. Each role gets the same rights as it has for the table of changes.
     var scopeRightsSQL: String {
         """
         DO $body$
@@ -69,8 +69,9 @@ extension PostgreSQLSchema {
     /// of the commits.
     var lastPositionSQL: String { "SELECT COALESCE(max(\"position\"), 0) FROM \(scopes)" }
 
-    /// The parameters are those of ``RequestReader/scopes(after:requestedSince:listsSince:)``. The name of an object's scope is the
-    /// entity and the format of the predicate.
+    /// The parameters are those of ``RequestReader/scopes(after:requestedSince:listsSince:)``. If the name of a scope is the name
+    /// of the entity, a space, and the format of the predicate, the scope is that of a single object. All other scopes are lists or
+    /// pages of lists.
     var laterRequestsSQL: String {
         """
         SELECT \(StoredScope.columnsWithoutTexts.joined(separator: ", ")) FROM \(scopes) WHERE "position" > $1 \

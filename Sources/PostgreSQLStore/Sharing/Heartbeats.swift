@@ -1,8 +1,8 @@
 #if PostgreSQL
 internal import RowStore
 
-/// Records the reports by which other members show that they live, and the time at which this process first saw each report, by
-/// its monotonic clock.
+/// Records the reports by which other members show that they live. For each report, also records the time at which this process
+/// first saw the report, by the monotonic clock of this process.
 ///
 /// A member lives as long as its reports change. The clocks of the server and of other members are not used, because
 /// these clocks can be set at any time. If this process did not check for a while, the measurement starts again.

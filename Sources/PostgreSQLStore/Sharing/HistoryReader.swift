@@ -22,8 +22,8 @@ struct HistoryReader {
 
     private static let endedLimit = 16
     private static let pageSize = 256
-    /// The largest number of bytes of a page with several records, and of the texts of all records that were read for it,
-    /// including records that the filter leaves out. A single record can be larger.
+    /// The largest size in bytes of a page with several records. The same limit applies to the texts of all records that were
+    /// read for a page, including records that the filter leaves out. A single record can be larger.
     private static let pageBytes: Int64 = 1 << 20
 
     private var damaged: DataSourceError {
@@ -198,7 +198,7 @@ struct HistoryReader {
         let pageSize = min(HistoryReader.pageSize, filter.pageLimit)
         var page = HistoryPage(historyID: start.historyID, position: start)
         let found = try heads(after: start.number, atMost: pageSize + 1)
-        // The texts of further records would make the result too large.
+        // If the result has fewer records than were found, the limit of bytes has cut off the others.
         page.isMore = found.rowCount > 0 && Int64(found.rowCount) < found.integer(0, 11)
         var bytes: Int64 = 0
         for row in 0..<found.rowCount {
@@ -222,8 +222,8 @@ struct HistoryReader {
         return page
     }
 
-    /// Reads records without their changes. The result has an eleventh column with the size of each record with all of its parts,
-    /// and a twelfth with the number of records that it would have without the limit of bytes.
+    /// Reads records without their changes. The eleventh column has the size of the record with all of its parts. The twelfth
+    /// column has the number of records that the result would have without the limit of bytes.
     private func heads(after number: Int64, atMost count: Int) throws(DataSourceError) -> QueryResult {
         let texts = ["source", "author", "program", "entities", "note"]
         let byteCount = texts.map { "coalesce(octet_length(\($0)), 0)::bigint" }.joined(separator: " + ")

@@ -7,9 +7,9 @@ internal import Synchronization
 /// A thread with its own connection. It listens for notifications about saves of other members, and regularly reports that this
 /// member lives.
 ///
-/// A notification only says that there might be new saves. The store is also checked after each heartbeat, so saves are
-/// found later, but not missed, on a server that does not pass on notifications. If a server refuses to send
-/// notifications, the store is checked more often.
+/// A notification only says that there might be new saves. The store is also checked after each heartbeat. So on a server
+/// that does not pass on notifications, saves are found later, but none is missed. If a server refuses to send notifications,
+/// the store is checked more often.
 ///
 /// The listener also sends the notifications of this member, after the transaction of the save. A commit with a notification
 /// holds a lock of the whole server until the commit is on the disk. If the saves themselves sent notifications, the saves of

@@ -33,8 +33,8 @@ struct Members {
     static let lookup: Int64 = 1750
     /// The time between two checks for saves on a server without notifications, in milliseconds.
     static let pollInterval: Int32 = 250
-    /// How long ended members are kept, so that the member of a save can be named; and how long their saves are kept, so that
-    /// an outcome can be found out after a long sleep.
+    /// The first time is how long an ended member is kept, so that the member of a save can be named. The second time is how
+    /// long the saves of an ended member are kept, so that an outcome can be found out after a long sleep.
     private static let (memory, memoryOfSaves) = ("1 hour", "30 days")
 
     init(_ connection: Connection, _ schema: PostgreSQLSchema) {

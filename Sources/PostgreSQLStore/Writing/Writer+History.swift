@@ -12,8 +12,8 @@ struct ServerHistory {
     fileprivate var schedule = TrimmingSchedule()
     /// The rows that were added since old records were last dropped.
     fileprivate var addedRows = 0
-    /// The statement that drops old records, the largest number of rows that its last run was allowed to drop, and the time of
-    /// that run.
+    /// The statement that drops old records. ``lastDrop`` has the largest number of rows that the last run of the statement
+    /// was allowed to drop, and the time of that run.
     private let dropping: String
     private var lastDrop = (limit: 0, time: Int64(0))
 
@@ -23,7 +23,7 @@ struct ServerHistory {
         dropping = schema.droppingRecords(atMost: "$1::bigint")
     }
 
-    /// The request that drops old records in this transaction; nil if it is not yet time.
+    /// The request that drops old records in this transaction; nil if none is due yet.
     fileprivate mutating func dropRequest() -> Request? {
         let now = TrimmingSchedule.now
         guard schedule.isDue(at: now, limits) else { return nil }
@@ -49,7 +49,7 @@ struct ServerHistory {
         follow(KeptHistory.Limits(seconds: seconds, bytes: bytes))
     }
 
-    /// Takes over the limits of the store. If another member has lowered them, the next save drops old records.
+    /// Takes over the limits of the store. If another member has lowered the limits, the next save drops old records.
     fileprivate mutating func follow(_ new: KeptHistory.Limits) {
         schedule.limitsChanged(from: limits, to: new)
         limits = new
@@ -84,8 +84,8 @@ extension Writer {
             .joined()
     }
 
-    /// Reads the limits of the history again if a save might be too large for them: another member can have opened the store
-    /// with other limits.
+    /// Reads the limits of the history again if a save might be too large for the known limits, because another member can
+    /// have opened the store with other limits.
     func readHistoryLimits(before saves: [ChangeSet], _ connection: Connection) throws(DataSourceError) {
         let smallest = KeptHistory.Limits(seconds: 1, bytes: Int64(KeptHistory.Limits.leastBytes))
         guard history != nil, saves.contains(where: { Int64($0.byteCount) > smallest.largestSave }) else { return }

@@ -5,8 +5,9 @@ internal import RowStore
 extension Writer {
     /// Writes the saves of a group that can be written now.
     ///
-    /// A save whose lease was lost is refused before its rows are tried, so that its error is the lost lease. The
-    /// member that has the lease now might have deleted rows or taken unique values, which would cause another error.
+    /// If the lease of a save was lost, the save is refused before its rows are tried. So the error of the save is the lost
+    /// lease. The member that has the lease now might have deleted rows or taken unique values, which would cause another
+    /// error.
     ///
     /// - Parameter failure: The error from writing the whole group; nil if this was not tried.
     /// - Returns: The refused and postponed saves, with their errors.

@@ -117,8 +117,8 @@ extension Writer {
     // MARK: Position and leases
 
     /// The statements that mark the transaction, lock the feed, check the leases and the history, and give the feed entries
-    /// their positions. If the transaction must not be committed, a statement divides by zero or takes the root of a negative
-    /// number.
+    /// their positions. If the transaction must not be committed, a statement fails on purpose: it divides by zero, or takes
+    /// the root of a negative number.
     private func positionRequests(_ written: Written, _ number: Int64) -> [Request] {
         let (saves, feed) = (schema.qualified(PostgreSQLSchema.saves), schema.qualified(PostgreSQLSchema.feed))
         let count = WireValue(Int64(written.entryCount))
@@ -152,8 +152,9 @@ extension Writer {
     /// The place of ``leaseCheckRequest(of:)`` among the requests of ``positionRequests(_:_:)``.
     private static let leaseCheckIndex = 3
 
-    /// Checks the leases and the history in a separate statement after the lock of the feed, because the check must see all
-    /// commits before the lock. If the store keeps a history, the third and fourth columns are the history's limits.
+    /// Checks the leases and the history in a separate statement after the lock of the feed. The check must see all commits
+    /// that were made before the feed was locked. If the store keeps a history, the third and fourth columns are the
+    /// history's limits.
     private func leaseCheckRequest(of saves: [ChangeSet]) -> Request {
         let used = Dictionary(saves.flatMap(\.leases).map { ($0.entity, $0.epoch) }) { first, _ in first }
             .sorted { $0.key < $1.key }
