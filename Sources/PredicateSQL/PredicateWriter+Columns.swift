@@ -37,7 +37,8 @@ extension PredicateWriter {
         guard value.fits(order.storage), let (operation, bound) = dialect.comparable(relation, value) else {
             return .constant((relation == .notEqual) != isNegated)
         }
-        // A test of equality needs no collation, because equal decimals have equal strings. Other comparisons need it.
+        // A test of equality needs no collation, because equal decimals have equal strings. Other comparisons need a
+        // collation.
         guard let collation = isEquality || !order.isDecimal ? "" : dialect.decimalCollation,
             let name = self.column(column, level: level)
         else { return .unknown }

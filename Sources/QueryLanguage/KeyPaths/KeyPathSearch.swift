@@ -183,8 +183,8 @@ private struct KeyPathStep: @unchecked Sendable {
 ///
 /// The form of descriptions is not documented, so descriptions only decide which key paths to build and compare.
 private struct KeyPathText: Sendable {
-    /// The description with addresses. Nil after a property was found whose addresses differ: a key path that was made in
-    /// another module can contain other addresses, because each module has its own copies of the accessors.
+    /// The description with addresses. Nil after a property with other addresses was found. Each module has its own copies of
+    /// the accessors, so a key path from another module can contain other addresses.
     private var whole: ArraySlice<UInt8>?
     /// The description without the addresses of functions.
     private var types: ArraySlice<UInt8>

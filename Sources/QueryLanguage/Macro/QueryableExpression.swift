@@ -3,8 +3,8 @@ internal import RowStore
 
 /// A node of Foundation's predicates that can be lowered to the predicate tree.
 ///
-/// The lowered part has the same value as the node. The part is nil if Foundation throws, as for a forced unwrap of nil, or
-/// traps, as for a sum that overflows.
+/// The lowered part has the same value as the node. If Foundation throws or traps, the part is nil. For example, Foundation
+/// throws for a forced unwrap of nil, and traps for a sum that overflows.
 protocol QueryableExpression {
     func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart
 }

@@ -59,8 +59,8 @@ extension PredicateTree {
     /// remaining parts on the found objects. Code that has only rows cannot evaluate a predicate that needs objects.
     package var needsObjects: String? { firstTest { _ in true }?.reason }
 
-    /// The reason why the predicate needs objects whose relationships can be followed; nil if no part is known to need
-    /// them.
+    /// The reason why the predicate needs objects whose relationships can be followed; nil if no part is known to follow a
+    /// relationship.
     package var needsRelationships: String? { firstTest(where: \.followsRelationship)?.reason }
 
     private func firstTest(where condition: (ObjectMatcher) -> Bool) -> ObjectMatcher? {

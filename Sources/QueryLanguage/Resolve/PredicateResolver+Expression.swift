@@ -124,7 +124,7 @@ extension PredicateResolver {
     // MARK: Kinds
 
     /// Converts the two possible results of a ternary or a `??` to one kind, so that the kind of the result does not depend on
-    /// which of them is used.
+    /// which one is used.
     private func alike(
         _ lhs: TypedExpression, _ rhs: TypedExpression
     ) throws(DataSourceError) -> (RowExpression, RowExpression, ValueKind?) {

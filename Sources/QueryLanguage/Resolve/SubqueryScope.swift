@@ -10,8 +10,8 @@ package final class JoinCollector {
         for column in columns { _ = add(column) }
     }
 
-    /// Adds a column. If `column` is the last column and was added after the first `count` columns, only the caller uses it, so
-    /// the new column replaces it.
+    /// Adds a column. If `column` is the last column and was added after the first `count` columns, only the caller uses
+    /// `column`. The new column then replaces `column`.
     ///
     /// - Returns: The number of the new column.
     func replaceLast(_ column: Int, ifAfter count: Int, with new: JoinedColumn) -> Int {

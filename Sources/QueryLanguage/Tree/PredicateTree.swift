@@ -33,8 +33,8 @@ package struct PredicateTree: Sendable, Hashable {
     }
 
     /// Joins two predicates in their order. Two short lists become one list. Otherwise, one side is added to the list of the
-    /// other side if that list has room; if both lists have room, to the deeper list. So a chain stays flat, whether it grows
-    /// to the left or to the right.
+    /// other side, if that list has room. If both lists have room, the deeper list is used. So a chain stays flat, whether it
+    /// grows to the left or to the right.
     private static func chain(
         _ lhs: PredicateTree, _ rhs: PredicateTree, as list: ([Node]) -> Node, parts: (Node) -> [Node]?
     ) -> PredicateTree {
