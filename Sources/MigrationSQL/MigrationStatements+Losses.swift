@@ -5,7 +5,7 @@ internal import RowStore
 extension MigrationStatements {
     /// Checks that no object loses data.
     ///
-    /// - Throws: `notMigratable`, which names the data that would be lost, and the number of objects that have it.
+    /// - Throws: `notMigratable`, which names the data that would be lost, and the number of objects that have the data.
     func checkLosses(_ connection: some SQLConnection) throws(DataSourceError) {
         var losses: [String] = []
         for loss in plan.losses {

@@ -57,8 +57,8 @@ package struct MigrationStatements: Sendable {
 
     /// Checks the conditions on the rows, and counts the rows to carry over. Makes no changes.
     ///
-    /// - Throws: `notMigratable` with the message of every violated condition that prevents the migration, or with the data that
-    ///   would be lost, if the migration may lose none.
+    /// - Throws: `notMigratable`, with the message of every violated condition that prevents the migration. If the migration
+    ///   must not lose data, also `notMigratable` for data that would be lost: the message names this data.
     package func report(_ connection: some SQLConnection) throws(DataSourceError) -> MigrationReport {
         let unmet = try checkConditions(connection)
         if !mayLoseData { try checkLosses(connection) }

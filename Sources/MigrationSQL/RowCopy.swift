@@ -167,7 +167,7 @@ package struct RowCopy {
 }
 
 extension MigrationStatements {
-    /// For each old entity that is carried over into the family of the given new entity, returns its new index by its old index.
+    /// Returns the new indexes of the entities that are carried over into the family of a new entity, by their old indexes.
     func numbers(under name: String) -> [Int: Int] {
         let family = Set(new.family(name))
         return numbers.filter { family.contains($0.value) }

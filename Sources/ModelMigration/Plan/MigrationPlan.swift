@@ -88,11 +88,11 @@ package enum InitialValue: Sendable, Hashable {
 package enum AttributeSource: Sendable, Equatable {
     /// The value of a column in the old row.
     case column(Int)
-    /// The value of a column in the old row; the default value or the initial value if the value is nil.
+    /// The value of a column in the old row. If the value is nil, the default value or the initial value.
     case columnOrDefault(Int)
     /// The number in a column of the old row, converted to a wider type.
     case widened(Int, NumberWidening)
-    /// The number in a column of the old row, converted to a wider type; the default value if the number is nil.
+    /// The number in a column of the old row, converted to a wider type. If the number is nil, the default value.
     case widenedOrDefault(Int, NumberWidening)
     /// The default value of the model; if there is none, the initial value of the class.
     case defaultValue

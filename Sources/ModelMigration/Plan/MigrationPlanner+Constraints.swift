@@ -11,8 +11,9 @@ extension MigrationPlanner {
                 // The links of a one-to-one relationship can be in the rows of the other side. Such links are checked
                 // separately.
                 if columns.isEmpty || columns.values.contains(where: { $0.count < constraint.count }) { continue }
-                // Rows with nil count as different. If something else prevents the migration, the model will change again, so
-                // a column without values can get values.
+                // A row with nil violates no constraint. So if a column of an entity stays nil in all rows, the entity needs
+                // no check. But if the migration is impossible for another reason, the author must change the model again.
+                // The column may then get values, so check the entity, too.
                 let filled =
                     plan.isPossible
                     ? columns.filter { name, positions in !positions.contains { isNil($0, migrations[name]) } }
@@ -52,7 +53,7 @@ extension MigrationPlanner {
         }
     }
 
-    /// Returns whether a column has no value in any migrated row.
+    /// Returns whether a column is nil in all migrated rows.
     private func isNil(_ position: Int, _ migration: EntityMigration?) -> Bool {
         guard let migration, let entity = new.lookup.entities[migration.newName] else { return false }
         if let source = migration.attributes[position] { return source == .nothing }
@@ -60,15 +61,15 @@ extension MigrationPlanner {
         return name.map { plan.links[$0] == nil } ?? false
     }
 
-    /// Returns the name of the column in the old rows that determines a column of the new rows: different values, or links to
-    /// different objects, stay different. Returns nil if there is no such column.
+    /// Returns the name of the column in the old rows from which a column of the new rows gets its values or links. Different
+    /// values stay different, and so do links to different objects. Returns nil if there is no such column.
     private func oldName(ofColumn position: Int, _ migration: EntityMigration) -> String? {
         guard let oldEntity = old.lookup.entities[migration.oldName],
             let newEntity = new.lookup.entities[migration.newName]
         else { return nil }
         let oldColumns = old.columns(of: oldEntity)
         switch migration.attributes[position] {
-        // Numbers that differ still differ in a wider type.
+        // Different numbers stay different in a wider type.
         case .column(let source), .widened(let source, _): return oldColumns[source].name
         case nil: break
         default: return nil

@@ -101,14 +101,15 @@ struct NameMatching {
             identifier != new[position].name, old[match].name != new[position].name
         else { return false }
         if old[match].name != identifier {
-            // The match has the same identifier. If this identifier is also the name of another old element, the match is
-            // ambiguous in two cases: no new element without an identifier has this name, or a new element without an
-            // identifier has the name of the match.
+            // The match has the same identifier, which can also be the name of another old element. In that case, the match
+            // is ambiguous under one of two conditions. The first is that no new element without an identifier has this name.
+            // The second is that a new element without an identifier has the name of the match.
             return oldNames.hasTwoMatches(identifier)
                 && (!newNames.plain.contains(identifier) || newNames.plain.contains(old[match].name))
         }
-        // The identifier is the name of the match. The match is ambiguous if two conditions hold: the identifier is also the
-        // name of a new element without an identifier, and an unmatched old element has the name of the element at `position`.
+        // The identifier is the name of the match. The match is ambiguous if two conditions hold. The first is that the
+        // identifier is also the name of a new element without an identifier. The second is that an unmatched old element has
+        // the name of the element at `position`.
         guard let own = oldNames.names[new[position].name] else { return false }
         return !taken.contains(own) && newNames.plain.contains(identifier)
     }

@@ -2,8 +2,8 @@ package import ManagedModel
 
 /// The conversion of a stored number to a wider attribute type. The conversion never changes the value of the number.
 ///
-/// Core Data's inferred migration converts no types. This library does so for wider types. Numbers that differ still differ
-/// after the conversion, so the conversion violates no uniqueness constraint.
+/// Core Data's inferred migration converts no types. This library does so for wider types. Different numbers stay different,
+/// so the conversion violates no uniqueness constraint.
 package enum NumberWidening: String, Sendable, Hashable, CaseIterable {
     /// Both types store a number in the same way.
     case unchanged

@@ -35,11 +35,12 @@ extension ManagedObjectModel {
         return isSame && candidate.earlierVersions.isEmpty ? needed : nil
     }
 
-    /// The oldest names in ``earlierVersions``; nil if the element with such a name has no identifier of its own.
+    /// The oldest names in ``earlierVersions``, as identifiers. Nil if a part of a composite was renamed, because no entity
+    /// declares the part.
     private var oldestIdentifiers: [NeededIdentifier]? {
         let lookup = ModelLookup(self)
         var identifiers: [[String]: NeededIdentifier] = [:]
-        // The newest version is the first, so the names of the oldest version are kept.
+        // The list begins with the newest version. So the names of the oldest version replace the other names.
         for version in earlierVersions {
             for (name, oldName) in version.entityNames where name != oldName {
                 identifiers[[name]] = NeededIdentifier(entityName: name, propertyName: nil, identifier: oldName)

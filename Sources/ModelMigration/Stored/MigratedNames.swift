@@ -1,7 +1,7 @@
 package import ManagedModel
 
-/// The names that the entities and properties of a model have after a migration to another model. A migration matches them in the
-/// same way.
+/// The names that the entities and properties of a model have after a migration to another model. The names are found by the same
+/// rules as in the migration.
 package struct MigratedNames: Sendable, Equatable {
     private var entities: [String: String] = [:]
     /// The outer keys are the old names of entities.

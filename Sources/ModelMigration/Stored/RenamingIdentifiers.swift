@@ -46,14 +46,15 @@ package struct RenamingIdentifiers: Sendable, Hashable {
     /// (from city)`. A migration of a store that is older than the renaming loses the values of these elements, unless
     /// the bundle still has the earlier versions.
     ///
-    /// An element is followed into the model as a migration follows it. An element that was renamed again has not lost its
-    /// identifier, even if the model has a new element with the old name.
+    /// An element of this list is followed into the model in the same way as in a migration. An element that was renamed
+    /// again has not lost its identifier, even if the model has a new element with the old name.
     ///
     /// - Parameters:
-    ///   - isSameShape: Whether the model has the hash of this list's model. Then no store is migrated from the one to the
-    ///     other, so each name keeps its values.
-    ///   - earlier: The identifiers of earlier models, newest first. An identifier is not lost if the element now has the
-    ///     identifier that an earlier element of the lost name had: both identifiers lead to the same element.
+    ///   - isSameShape: Whether the model has the hash of this list's model. Then no store is migrated between the two
+    ///     models, so each name keeps its values.
+    ///   - earlier: The identifiers of earlier models, newest first. An identifier is not lost if an older name of the same
+    ///     element has replaced the identifier. For example, `c` had the identifier `b`, and an earlier `b` had the
+    ///     identifier `a`. Then `c` may have the identifier `a` now.
     package func droppedIdentifiers(
         in model: ManagedObjectModel, isSameShape: Bool, since earlier: [RenamingIdentifiers] = []
     ) -> [String] {
@@ -173,7 +174,8 @@ private struct Successors {
     /// Returns the new elements, by the names of the old elements.
     private func successors(of old: [NameKey<String>], among new: [NameKey<String>]) -> [String: NameKey<String>] {
         let names = Dictionary(old.map { ($0.name, $0.name) }) { first, _ in first }
-        // A new element whose identifier is its own name is the old element with this name, with or without a line.
+        // If the identifier of a new element equals its name, the new element continues the old element with this name. If
+        // that old element has no line, leave out the new element, so that no other old element matches the new element.
         let candidates = new.filter { $0.identifier != $0.name || names[$0.name] != nil }
         let matching = NameMatching(from: old, to: candidates, known: isSameShape ? names : nil)
         return matching.pairs.reduce(into: [:]) { $0[old[$1.value].name] = candidates[$1.key] }
@@ -181,8 +183,8 @@ private struct Successors {
 
     /// Returns the attributes or relationships of an entity, including inherited ones.
     ///
-    /// - Parameter isUnchanged: Whether an inherited element, given by the names of its entity and itself and by its identifier,
-    ///   had this identifier before. Such an element is returned without it: see
+    /// - Parameter isUnchanged: Takes the entity name, the name and the identifier of an inherited element. Returns whether the
+    ///   element already had this identifier in the old model. Such an element is returned without its identifier: see
     ///   ``MigrationSide/namedLeaves(of:since:_:)``.
     private func properties(
         _ kind: String, of name: String, isUnchanged: ([String]) -> Bool
