@@ -101,7 +101,7 @@ func lockFiles(above model: URL, in package: URL) -> [URL] {
 /// Returns the number of entities in the largest version of a model.
 func entityCount(in files: [URL]) -> Int {
     let contents = files.filter { $0.lastPathComponent == "contents" }
-    // The tool reports a file that cannot be read, so the plugin ignores it.
+    // The tool reports a file that cannot be read, so the plugin ignores such a file.
     return contents.compactMap { try? Data(contentsOf: $0) }.map { data in
         String(decoding: data, as: UTF8.self).components(separatedBy: "<entity ").count - 1
     }.max() ?? 0

@@ -24,7 +24,7 @@ struct EntityWriter {
             text.line()
             text.block("\(access.prefix)override class var propertyNames: Set<String>? {") { text in
                 // The generator does not know the properties of a subclass that is written by hand, so the code returns nil
-                // for it.
+                // for such a subclass.
                 text.line("guard entityName == \(entityName) else { return nil }")
                 writePropertyNames(to: &text)
             }
@@ -110,8 +110,8 @@ struct EntityWriter {
     ) {
         let isPartial = !plan.manualAncestors.isEmpty
         if properties.isEmpty { return text.line(isPartial ? inherits : "[:]") }
-        // The generator does not know the key paths of an ancestor whose class is written by hand. So the generated code
-        // asks the superclass for them.
+        // The generator does not know the key paths of an ancestor whose class is written by hand. So the generated code asks
+        // the superclass for these key paths.
         text.block(isPartial ? "let own: [AnyKeyPath: String] = [" : "[", closing: "]") { text in
             text.wrappedList(
                 properties.map { "\\\(name).\(Identifier.escaped($0.property)): \(StringLiteral.of($0.name))," })

@@ -122,8 +122,8 @@ struct PropertyType {
     func stored(_ value: String, isOptional: Bool) -> String {
         guard let rawType else { return value }
         func raw(_ value: String) -> String {
-            // The raw values of an Integer 64 attribute can also be of type Int. The type's name is after `as`, because
-            // before a parenthesis it could mean a property.
+            // The raw values of an Integer 64 attribute can also be of type Int. The type's name follows `as`, because a name
+            // before a parenthesis could mean a property.
             rawType == "Int64"
                 ? ".init(truncatingIfNeeded: \(value).rawValue) as Int64" : "\(value).rawValue as \(rawType)"
         }

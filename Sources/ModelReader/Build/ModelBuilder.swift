@@ -101,8 +101,8 @@ struct ModelBuilder {
         if flag("usedWithCloudKit", of: element) { record(.cloudKit, "usedWithCloudKit", at: location, element) }
     }
 
-    /// Warns of an unsupported declaration in the file that the model does not keep. ``ModelLinker`` warns of those that
-    /// the model keeps.
+    /// Warns of an unsupported declaration, if the model does not keep the declaration. If the model keeps the declaration,
+    /// ``ModelLinker`` warns.
     mutating func record(
         _ declaration: UnsupportedDeclaration, _ words: String, at location: String, _ element: MarkupElement
     ) {

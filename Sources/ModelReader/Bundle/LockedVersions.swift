@@ -81,7 +81,8 @@ extension LockedVersions {
                 chainIndex = min(position, chainIndex ?? position)
             }
             guard let chainIndex else { continue }
-            // If another release wrote the model, this release cannot read it. Then older models are not used either.
+            // If another release wrote the model, this release cannot read the model. In this case, older models are not used
+            // either.
             guard let model = locked.model else { break }
             chains[chainIndex].insert(model, at: 0)
         }

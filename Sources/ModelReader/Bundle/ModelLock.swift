@@ -34,7 +34,7 @@ package struct LockedModel: Sendable, Equatable {
     package internal(set) var canonicalForm: String
     /// The rules, which are kept only to show people what changed. The hash does not cover the rules.
     package internal(set) var rules = ModelRules()
-    /// The renaming identifiers, which migrations need. The hash does not cover them.
+    /// The renaming identifiers, which migrations need. The hash does not cover the identifiers.
     package internal(set) var renamingIdentifiers = RenamingIdentifiers()
     /// The types of transformables, which are needed to decode values in a store. The hash does not cover the types.
     package internal(set) var transformableTypes = TransformableTypes()
@@ -87,8 +87,8 @@ package struct LockedModel: Sendable, Equatable {
         guard let first = locked.first else { return }
         let histories = locked.map(\.history)
         var earlier = first.history.filter { state in histories.allSatisfy { $0.contains(state) } }
-        // Drop the newest earlier model if it has the same hash, and no renaming identifiers that this model lacks. A
-        // migration needs no names from it.
+        // Drop the newest earlier model if it has the same hash as this model, and if this model has all of its renaming
+        // identifiers. Then a migration needs no names from the earlier model.
         if let newest = earlier.first, newest.hash == hash,
             Set(newest.renamingIdentifiers.lines).isSubset(of: renamingIdentifiers.lines)
         {

@@ -112,7 +112,7 @@ struct OutputError: Error {
 enum JSON {
     case string(String)
     case number(Int)
-    /// A number. An infinite number or NaN becomes a string, because JSON cannot express it.
+    /// A number. An infinite number or NaN becomes a string, because JSON has no such numbers.
     case real(Double)
     case flag(Bool)
     case null

@@ -173,7 +173,7 @@ extension StoreOccupants {
     private var names: String { members.map(\.description).joined(separator: ", ") }
 
     /// - Throws: `storeInUse` if the store is open, because an open store cannot be reset. The message names the processes
-    ///   that have it open.
+    ///   that have the store open.
     func requireNotOpen() throws {
         if isOpen { throw DataSourceError("The store", openIn: members, cannotBe: "reset") }
     }
