@@ -224,8 +224,8 @@ open class PersistenceService {
         return try (owner ?? container).dataSource(type)
     }
 
-    /// Returns the container that owns the data source. If there is none, returns the first container, which traps when the
-    /// data source is passed to it.
+    /// Returns the container that owns the data source. If there is none, returns the first container. Passing the data
+    /// source to the first container then traps.
     func container(of source: EntityDataSource) -> PersistentContainer {
         firstContainer { $0.owns(source) } ?? container
     }

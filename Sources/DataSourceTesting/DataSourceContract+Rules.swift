@@ -84,8 +84,8 @@ extension DataSourceContract {
         return problems.map { "\($0) \(advice)" }
     }
 
-    /// Adds the values one by one. A hook cannot link to the object of a value that comes later, so if links are missing, adds
-    /// the values one by one again, and expects the same objects only then.
+    /// Adds the values one by one, and compares the objects. A hook cannot link to the object of a later value. So if links
+    /// are missing, adds the values one by one a second time, and compares the objects then.
     private func checkBatchSize(_ expected: StoredContents) async throws -> String? {
         try await withSource { container, source in
             for value in values { try await source.add([value]) }

@@ -20,7 +20,7 @@ public struct DataSourceRule: RawRepresentable, Sendable, Hashable, CustomString
     /// Syncing the same list again writes nothing.
     public static let syncing = DataSourceRule(rawValue: "syncing")
     /// The result depends neither on the order of the values nor on the size of the batches. A link to the object of a later
-    /// value may be missing until its value is added again.
+    /// value may be missing until the value with the link is added again.
     public static let order = DataSourceRule(rawValue: "order")
     /// A batch that throws changes neither the store nor the data source.
     public static let throwing = DataSourceRule(rawValue: "throwing")

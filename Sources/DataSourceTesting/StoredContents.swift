@@ -5,7 +5,7 @@ internal import RowStore
 /// The contents of a store without IDs: for each entity, the number of objects with each content.
 struct StoredContents: Sendable {
     private var objects: [String: [String: Int]] = [:]
-    /// The number of links of each relationship whose links the rows store.
+    /// The number of links in each column that stores links, by the names of the entity and the column.
     private var linkCounts: [String: Int] = [:]
     private let model: ManagedObjectModel
 
@@ -43,7 +43,7 @@ struct StoredContents: Sendable {
         .joined(separator: ", ")
     }
 
-    /// The names of a row's links, each with the attributes of the object that it leads to.
+    /// The names of a row's links, each with the attributes of the object that the link leads to.
     private static func links(
         _ stored: StoredRow, _ entity: EntityLayout, _ attributes: [Int64: String]
     ) -> [(name: String, object: String)] {
