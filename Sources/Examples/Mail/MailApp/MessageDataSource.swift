@@ -129,8 +129,8 @@ extension MessageDataSource {
 
 /// A page of a mailbox, with a section for each day.
 ///
-/// The list does not report a sender's new name, because neither its order nor its sections use the name. A view that shows
-/// names should observe the contacts, too.
+/// A sender's new name changes neither the order nor the sections of the list, so the list does not report the new name. A
+/// view that shows names should observe the contacts, too.
 @MainActor
 package final class MessageList {
     /// Messages with the same date are sorted by uid, so that every message is on exactly one page.

@@ -2,7 +2,7 @@ internal import CoreDataSource
 
 /// Queries that follow the links between packages.
 extension Catalog {
-    /// Prints a line for each requirement of the packages that have the given name: the package, the field, the
+    /// Prints a line for each requirement of the packages that have the given name. The line has the package, the field, the
     /// alternatives, and the packages that meet the requirement.
     func printDependencies(of name: String) throws {
         for package in try stored(name) {
@@ -15,8 +15,8 @@ extension Catalog {
         }
     }
 
-    /// Prints a line for each dependency on the packages that have the given name, or on a name that these packages
-    /// provide: the package that depends, the field, and the requirement.
+    /// Prints a line for each dependency on the packages that have the given name, or on a name that these packages provide.
+    /// The line has the package that depends, the field, and the requirement.
     func printDependents(of name: String) throws {
         let lines = try stored(name).flatMap(\.dependents).map { dependency in
             [dependency.dependant, dependency.field, dependency.text].joined(separator: "\t")

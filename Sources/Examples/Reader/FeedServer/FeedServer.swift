@@ -22,7 +22,7 @@ package final class FeedServer: Sendable {
     private static let bodyLimit = 64 << 10
     /// The maximum number of connections at a time. Further connections are closed immediately.
     private static let connectionLimit = 64
-    /// The seconds after which a client that sends nothing, or that sends byte by byte, is disconnected.
+    /// The number of seconds within which a client must send its request. A slower client is disconnected.
     private static let patience = 10
 
     /// Starts to listen.

@@ -77,8 +77,8 @@ package final class FeedSite: Sendable {
             reply.headers["Allow"] = "GET, HEAD"
             return reply
         }
-        // Take the faults before the request is recorded. So whoever sees the record can release the request, and faults
-        // that are added after that apply only to later requests.
+        // Take the faults before the request is recorded. Whoever sees the record can then release the request, and faults
+        // that are added later apply only to later requests.
         let (faults, waits) = faults.take(request.path)
         let number = state.withLock { state -> Int in
             state.records.append(Record(path: request.path))

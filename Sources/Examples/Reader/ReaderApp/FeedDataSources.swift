@@ -77,16 +77,16 @@ package final class ArticleDataSource: DataSource<Article> {
 
     // MARK: The server's lists
 
-    /// The list of a feed's articles. An article with a star is not in this scope, so it stays when the server no longer lists
-    /// it.
+    /// The list of a feed's articles. An article with a star is not in this scope. So the article stays in the store even if
+    /// the server no longer lists it.
     package nonisolated static func list(of feed: String) -> SyncScope<ArticleEntity> {
         SyncScope("articles of \(feed)", ArticleEntity.self, where: \.feed?.uid == feed && \.hasStar == false)
     }
 
     /// Loads the list of a feed's articles if it is older than `maxAge`.
     ///
-    /// A feed lists only its newest articles. After a long time, all of them can be new. So the load can delete any number
-    /// of articles, and refuses only an empty list.
+    /// A feed lists only its newest articles. After a long time, all listed articles can be new. So the load can delete any
+    /// number of articles, and refuses only an empty list.
     package nonisolated func load(_ feed: String, from service: FeedService, maxAge: Duration) async throws {
         try await load(Self.list(of: feed), maxAge: maxAge, timeLimit: service.timeLimit, deleting: .all) {
             try await service.articles(of: feed, $0)
