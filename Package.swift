@@ -52,8 +52,8 @@ let package = Package(
         .plugin(
             name: "ModelPlugin", capability: .buildTool(), dependencies: ["model-codegen"], path: "Sources/ModelPlugin"),
 
-        // The model in code: reading its text, and the macros. They need no system library, so that a cross build needs none
-        // on its host.
+        // The model in code: the reader of its source, and the macros. These targets need no system libraries, so a cross
+        // build needs no system libraries of its host.
         .target(name: "ModelSource", dependencies: ["DeclarationRules"]),
         .macro(name: "EntityMacros", dependencies: ["ModelSource"]),
 
@@ -307,7 +307,7 @@ let unoptimizedInRelease: Set = [
     "ModelSource", "EntityMacros",
 ]
 
-// For the thread sanitizer, only the tests of one target are built, and what they need.
+// For the thread sanitizer, only the tests of one target are built, with the targets and plugins that these tests need.
 if Context.environment["COREDATASOURCE_DEVELOPMENT"] == "threads" {
     let needed = Dictionary(uniqueKeysWithValues: package.targets.map { ($0.name, $0.needed) })
     var kept: Set = ["CoreDataSourceTests"]
