@@ -24,7 +24,8 @@ extension EditingContext {
     /// Whether the object is new in a draft. If another program has used its key, the save of the draft gives it another key.
     func mayGetOtherKey(_ object: ManagedObject) -> Bool { editing == .inDraft && object.isInserted }
 
-    /// The error for a link that the store cannot keep beside the link of another object with the same key.
+    /// The error for a link with the same keys as a link of other objects: the store keeps only one link for each pair of
+    /// keys.
     func keyUsedTwice(_ first: ManagedObject, _ second: ManagedObject) -> DataSourceError {
         DataSourceError(
             .uniquenessViolated,
@@ -69,8 +70,8 @@ extension EditingContext {
         try delete(owned: link)
     }
 
-    /// Inserts the pair row of a link that does not exist yet. The position of each object is its position among the objects that
-    /// the other object is linked to.
+    /// Inserts the pair row of a link that does not exist yet. In an ordered relationship, each object gets a position in the
+    /// list of the other object.
     func insertLink(
         _ pairs: PairColumns, _ first: (object: ManagedObject, position: Int64?),
         _ second: (object: ManagedObject, position: Int64?), key: Int64? = nil

@@ -58,7 +58,7 @@ extension EditingContext {
     /// Returns the owners whose related objects must all be read, because these objects may be too many or too few.
     ///
     /// If an owner may have too few objects, but not too many, a query first checks whether the owner still has the minimum
-    /// number of links. If it has, its objects are not read.
+    /// number of links. If so, the objects of the owner are not read.
     private func ownersToCount(_ owners: [Owner: Changes]) throws -> [Owner] {
         var counted: [Owner] = []
         var lacking: [Owner] = []

@@ -184,8 +184,9 @@ struct LinkEditor {
         return row.savedRow.end(column, [object.layout.index])?.key == object.key
     }
 
-    /// Returns the saved position of a source in a draft, if the owner is its saved owner. So an object that is linked to its
-    /// former owner again gets its former position. Returns nil for another owner, and outside of drafts.
+    /// In a draft, returns the position of a source in its saved row, if the saved row is linked to the same owner. So an
+    /// object that is linked to its former owner again gets its former position. Returns nil for another owner, and outside
+    /// of drafts.
     private func formerPosition(_ source: ManagedObject, _ column: LinkColumns, of owner: ManagedObject) -> Int64? {
         guard context.editing == .inDraft, let position = column.position, let saved = source.saved,
             saved.end(column, [owner.layout.index])?.key == owner.key, !saved.isNull(position)
@@ -295,9 +296,8 @@ struct LinkEditor {
 package enum ListPositions {
     /// The gap between objects that are added at an end.
     private static let gap: Int128 = 1 << 32
-    /// If objects must be moved, the gap between them is at least this number multiplied by the number of moved objects, or at
-    /// least ``gap`` if that is less. So a move of more objects leaves wider gaps, and the cost of moves is amortized over later
-    /// inserts.
+    /// If n objects must be moved, the gap between them becomes at least n times this number, up to ``gap``. So a
+    /// move of more objects leaves wider gaps, and the cost of moves is amortized over later inserts.
     private static let room: Int128 = 1 << 10
 
     /// Returns the position of an object that is added at the end.

@@ -76,8 +76,8 @@ struct Batch {
     /// Waits for the leases, and applies changes that were made outside the contexts.
     private func enter() throws -> LeaseUse? {
         let use = try useLeases()
-        // Call `followToRead` only if there are no leases. If it threw after leases were taken, they would have to be
-        // released here.
+        // Call `followToRead` only if there are no leases. If `followToRead` threw while the batch had leases, the leases
+        // would have to be released here.
         if use == nil { try followToRead() }
         do { try reach?.beginBatch() } catch {
             if let use { stack.root.leases?.endUse(use) }
@@ -139,8 +139,8 @@ struct Batch {
         }
     }
 
-    /// Adds the saves of other members to the log, for a batch that only reads from a server. For a store in a file,
-    /// ``begin(hasFollowed:)`` adds these saves.
+    /// Adds the saves of other members to the log. Only for a batch that reads and saves nothing, with a store on a server.
+    /// For a store in a file, ``begin(hasFollowed:)`` adds these saves.
     private func followToRead() throws(DataSourceError) {
         guard stack.root.isRemote, let keeper = stack.root.leases else { return }
         let owned = contexts.flatMap(\.bindings).filter(\.isOwned).map(\.layout.index)
@@ -223,7 +223,7 @@ struct Batch {
         changes.scopes = context.scopeChanges(savedWith: changes)
         assert(changes.hasEachRowOnce)
         guard !changes.isEmpty || context.passesStep else {
-            // Objects that were only read may come from a store that was reset.
+            // The batch may have read objects before the store was reset.
             try stack.root.checkNotReset(since: context.position)
             if let earlyWrite = changes.earlyWrite { stack.root.abandon(earlyWrite) }
             return (changes, .beforeFirst)

@@ -5,7 +5,7 @@ internal import Synchronization
 /// The running loads. There is at most one load for each key, and any number of callers can wait for it.
 final class CoalescedLoads: Sendable {
     /// Identifies what to load: an object, by an attribute and a value, or the list of a scope. A key also has the number of
-    /// resets of the store, because a load from before a reset is of no use after it.
+    /// resets of the store, because a load that began before a reset is useless after the reset.
     enum Key: Hashable, Sendable {
         case object(attribute: any AnyKeyPath & Sendable, value: StoredValue, generation: Int)
         case scope(ScopeID, generation: Int)

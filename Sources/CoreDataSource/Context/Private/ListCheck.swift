@@ -6,7 +6,7 @@ struct EditedRow {
     let key: Int64
     let row: RowSnapshot
     var isInserted = false
-    /// Whether only links of the object were edited, which are in other rows.
+    /// Whether the edits changed only links of the object that are stored in other rows.
     var hasOnlyLinks = false
 
     var end: LinkEnd { LinkEnd(entity: layout.index, key: key) }
@@ -23,10 +23,10 @@ extension EditedRow {
 struct ListCheck {
     private var after: EditedRows
     private var before: EditedRows
-    /// Whether an object of a list may be edited if it stays in the list. This is so for the last request of a load, because a
-    /// server may confirm the list again and again.
+    /// Whether an edit is allowed if it neither adds an object to the list nor removes one. True for the last request of a
+    /// load, because a server may confirm the list again and again.
     private let keepsMembership: Bool
-    /// Returns the objects that match a predicate that follows relationships.
+    /// Returns the objects whose rows match the predicate of a list. Called only if the predicate follows relationships.
     private let fetch: ([EditedRow], CompleteList) throws -> Set<LinkEnd>
     private(set) var comparisonCount = 0
 
@@ -40,12 +40,12 @@ struct ListCheck {
         self.fetch = fetch
     }
 
-    /// Whether any of the inserted and edited rows matches the predicate of an answer's list, and is missing in the list.
+    /// Whether any inserted or edited row matches the predicate of an answer's list, but is missing in the list.
     ///
     /// - Parameters:
     ///   - answer: The answer with the list.
-    ///   - deletions: The saves since the request in which hooks have deleted objects that are not missing in the list: in the last
-    ///     request of a load, those that store the same list, because the hook may delete the objects again and again.
+    ///   - deletions: The saves of the same list in which hooks have deleted objects, for the last request of a load; otherwise empty.
+    ///     Such an object does not count as missing, because the hook may delete the object again and again.
     mutating func adds(
         to list: CompleteList, of answer: RunningRequests.Saved, unlessIn deletions: [RunningRequests.Saved]
     ) throws -> Bool {
@@ -59,12 +59,13 @@ struct ListCheck {
         return false
     }
 
-    /// Whether any of the rows matches the predicate of a list, before or after the edits.
+    /// Whether any row matches the predicate of a list, before or after the edits. With ``keepsMembership``, only rows count
+    /// that the edits add to the list or remove from the list.
     mutating func changes(_ list: CompleteList) throws -> Bool {
         var candidates = after.candidates(of: list)
         if list.isPart { candidates.removeAll(where: \.isInserted) }
         if !list.query.joined.isEmpty {
-            // It is not known which rows matched before the edits, so in the last request, only inserted rows can be missing.
+            // It is unknown which rows matched before the edits. So only an inserted row is known to be new in the list.
             if keepsMembership { candidates.removeAll { !$0.isInserted } }
             return try !matches(candidates, list).isEmpty
         }
@@ -88,7 +89,8 @@ struct ListCheck {
 }
 
 extension RunningRequests.Saved {
-    /// Whether an edited row, if it matches the predicate of the answer's complete list, is missing in this list.
+    /// Whether the complete list of this answer lacks an edited row. The caller also checks that the row matches the predicate of the
+    /// list.
     fileprivate func lacks(_ row: EditedRow, in list: CompleteList) -> Bool {
         if rows.stored.keys.contains(row.end) || list.earlier.contains(row.end) { return false }
         // A link brings no object into a list whose predicate follows no relationships.
@@ -96,7 +98,7 @@ extension RunningRequests.Saved {
     }
 }
 
-/// Rows that are found by the values that predicates require.
+/// Edited rows, with indexes of the columns in which predicates require values.
 private struct EditedRows {
     private struct Column: Hashable {
         let entity: Int
@@ -108,7 +110,7 @@ private struct EditedRows {
 
     init(_ rows: [EditedRow]) { self.rows = Dictionary(grouping: rows, by: \.layout.index) }
 
-    /// Returns at least the rows that match the predicate of a list.
+    /// Returns all rows that match the predicate of a list, and possibly other rows.
     mutating func candidates(of list: CompleteList) -> [EditedRow] {
         list.family.flatMap { entity -> [EditedRow] in
             guard let rows = rows[entity] else { return [] }
@@ -124,13 +126,14 @@ private struct EditedRows {
 }
 
 extension CompleteList {
-    /// - Parameter scope: A scope whose whole list or first pages the store has.
-    /// - Returns: The list; nil if the model does not have its entity.
+    /// - Parameter scope: A scope. The store has its whole list, or its first pages.
+    /// - Returns: The list; nil if the model lacks the entity of the scope.
     init?(_ scope: StoredScope, in model: ModelLayout) {
         guard let layout = model.entity(named: scope.entity) else { return nil }
         let predicate = scope.format.isEmpty ? nil : try? FetchPredicate<ManagedObject>(format: scope.format)
         let request = ObjectRequest(ManagedObject.self, where: predicate)
-        // Another version of the app may use a predicate that this version cannot read. Then each object may be in scope.
+        // Another version of the app may use a predicate that this version cannot read. In this case, treat every object of
+        // the entity as in scope.
         let query = (try? FetchPlan(request, entity: layout, in: model))?.query ?? RowQuery(entity: layout.index)
         self.init(family: layout.concreteFamily, query: query, isPart: !scope.isComplete, earlier: [])
     }

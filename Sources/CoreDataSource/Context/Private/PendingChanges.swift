@@ -22,8 +22,8 @@ internal import RowStore
 ///
 /// **Isolation**: the queue of the private context. The changes are valid only during the call that gets them.
 public struct PendingChanges {
-    /// Describes the update or the deletion of more than 16,384 rows that the store is about to make. Usually empty. Only a
-    /// store in an SQLite file that is not shared and has no history makes such changes.
+    /// Describes an update or a deletion of more than 16,384 rows, if the store is about to make this change. Usually empty.
+    /// Only a store in an SQLite file makes such changes, if the store is not shared and has no history.
     ///
     /// ```swift
     /// for change in changes.bulk {

@@ -2,13 +2,13 @@ internal import RowStore
 
 /// Checks of the answers of a server to overlapping requests.
 extension PrivateContext {
-    /// Refuses a batch that stores the answer to a request, if it would replace rows that another answer or another member has
-    /// saved since the request. Otherwise records the rows of the answer, so that no answer to a running request replaces them.
-    /// For a batch that stores no answer, records the inserted and linked rows, because a sweep for an answer to a running
-    /// request must not delete them.
+    /// Refuses an answer that the batch stores, if the answer would replace rows that another answer or another member has saved
+    /// since the request. Otherwise records the rows of the answer, so that no answer to a running request replaces these rows.
+    /// If the batch stores no answer, records the inserted and linked rows, because a sweep for an answer to a running request
+    /// must not delete these rows.
     ///
-    /// The rows that only hooks (``SaveCompleting``) have changed are recorded, but are not compared: a hook edits what is stored
-    /// now, so the answer does not replace it.
+    /// Rows that only hooks (``SaveCompleting``) have changed are recorded, but not compared: a hook edits the rows that are
+    /// stored now, so the answer does not replace these rows.
     ///
     /// - Parameter changes: The changes of the whole batch.
     /// - Throws: `scopeChanged`; errors of the store.
@@ -19,8 +19,8 @@ extension PrivateContext {
             AnswerRows(changes, answered.changedBeforeHooks, evicted: evicted(in: changes), layout)
         }
         if !replaced.isEmpty {
-            // Another member may edit the rows again and again, so the last try replaces rows of other members, unless the store has a
-            // later answer.
+            // Another member may edit the rows again and again. So the last request of a load replaces rows of other members, unless
+            // the store has a later answer.
             let isLastTry = !answered.canRequestAgain && replaced.allSatisfy { $0.origin == .otherMember }
             let entities = ownedEntities(changedBy: changes)
             guard isLastTry, try root.requests.laterScopesOfOthers(than: answered, of: entities, in: root) == [] else {
@@ -38,17 +38,17 @@ extension PrivateContext {
         var rows = SavedRows(
             changes, listed: listedObjects.lazy.map { LinkEnd($0) }, links: links(of: answered), stack.layout,
             isDeletedByHook: isDeletedByHook)
-        // A hook may delete a listed object in each save. Then the changes never have a row of this object.
+        // If a hook deletes a listed object in the save that inserts the object, the changes have no row of the object.
         for object in listedObjects where object.state == .gone && isDeletedByHook(LinkEnd(object)) {
             rows.insert(deletedByHook: object.row, object.layout)
         }
         return rows
     }
 
-    /// Returns the objects whose links in other rows the answer has: those of which the work has read or set the links, and the
-    /// listed objects, because the work may have set their links at the other side.
+    /// Returns the objects whose links in other rows belong to the answer: the objects whose links the work has read or set,
+    /// and the listed objects, because the work may have set their links from the other side.
     ///
-    /// - Returns: Nil if this is not known.
+    /// - Returns: The objects; nil if the used links were not recorded.
     private func links(of request: AnsweredRequest) -> Set<LinkOwner>? {
         guard let used = request.usedLinks else { return nil }
         let storages = Set(used.lazy.map(\.storage))
@@ -60,13 +60,13 @@ extension PrivateContext {
         }
     }
 
-    /// The objects that evictions have deleted, also by delete rules.
+    /// The objects that evictions have deleted, directly or by delete rules.
     private func evicted(in changes: ChangeSet) -> Set<LinkEnd> {
         guard let deletedBeforeEviction else { return [] }
         return Set(changes.entities.lazy.flatMap(\.deletedEnds)).subtracting(deletedBeforeEviction)
     }
 
-    /// Returns those saves since a request that have rows which the answer may replace.
+    /// Returns the saves since a request that have rows which the answer may replace.
     private func saved(since request: AnsweredRequest, replacedBy rows: () -> AnswerRows) -> [RunningRequests.Saved] {
         let requests = stack.root.requests
         let saved = requests.saved(since: request)
@@ -97,17 +97,18 @@ extension PrivateContext {
         }
     }
 
-    /// Refuses an answer whose edits would change what the complete list of a later request shows. Such an answer adds an object
-    /// that is missing in that list, so the server may have deleted the object. Or it changes an object that the list has with the
-    /// stored values, or its links. ``checkDeletions()`` compares the deletions.
+    /// Refuses an answer if its edits contradict the complete list of a later request. There are two cases:
+    /// - The answer adds an object that the list lacks. The server may have deleted this object.
+    /// - The list has an object with its stored values, and the answer changes the values or the links of this object.
     ///
-    /// Must be called after the work of the answer, and before evictions and hooks: their edits are no part of the answer. If the
-    /// predicate of a list follows relationships, only the objects that match it after the edits count.
+    /// ``checkDeletions()`` compares the deletions. Call this function after the work of the answer, and before evictions and hooks,
+    /// because edits of evictions and hooks do not belong to the answer. If the predicate of a list follows relationships, only the
+    /// objects that match the predicate after the edits count.
     ///
-    /// - Complexity: at most two evaluations of a predicate for each changed object and each list of its entity. If the predicate
-    ///   requires values in a column, only for the objects with these values. A list whose predicate follows relationships makes one
-    ///   fetch of the changed objects. In a shared store, also one read of the later scopes. If there are later lists, the objects
-    ///   whose links have changed are read.
+    /// - Complexity: For each list, at most two evaluations of its predicate for each changed object of its entity. If the predicate
+    ///   requires values in a column, it is evaluated only for objects with these values. If the predicate follows relationships,
+    ///   the changed objects are fetched once. In a shared store, the later scopes are read once. If there are later lists, the
+    ///   objects whose links have changed are read.
     /// - Throws: `scopeChanged`; the errors of a fetch.
     func checkLists() throws {
         guard let answered else { return }
@@ -143,11 +144,11 @@ extension PrivateContext {
         }
     }
 
-    /// Refuses the answer that the batch stores if its deletions would change what the complete list of a later request shows. Such
-    /// an answer deletes an object that the list has, or delete rules do so because of the answer. Or delete rules take a link
-    /// from an object that the list has with the stored values.
+    /// Refuses the answer of the batch if its deletions contradict the complete list of a later request. There are two cases:
+    /// - The answer, or a delete rule because of the answer, deletes an object of the list.
+    /// - The list has an object with its stored values, and a delete rule removes a link of this object.
     ///
-    /// Evictions do not count, because they drop the entity tags of the lists. Deletions by hooks do not count for the same reason.
+    /// Deletions by evictions and by hooks do not count, because they drop the entity tags of the lists.
     ///
     /// Must be called on the context of the answer, after the delete rules, and before the hooks.
     ///
@@ -165,7 +166,7 @@ extension PrivateContext {
             linked: linkOwners { row, lost in ends.contains(row) || !ends.isDisjoint(with: lost) }.subtracting(ends))
     }
 
-    /// Returns the objects whose links the batch has changed so far, in rows of their own or of the other object.
+    /// Returns the objects whose links the batch has changed so far, in pair rows or in the rows of other objects.
     ///
     /// - Parameter isCounted: As in ``LinkOwners/owners(of:where:)``. The first argument is the row that stores the link.
     private func linkOwners(
@@ -218,12 +219,12 @@ extension PrivateContext {
         let linked = linked()
         let entities = Set((after + before).lazy.map(\.layout.index)).union(linked.lazy.map(\.entity))
         if entities.isEmpty { return }
-        // The feed of another member has only the rows that the other member has changed. It does not say which unchanged objects
-        // are in a list, and which are not, so the predicate of the list must decide.
+        // The feed of another member has only the rows that the member has changed. It is unknown which unchanged objects its
+        // list has, so compare with the predicate of the list.
         let root = stack.root
         let scopes = try root.requests.laterScopesOfOthers(than: request, of: Array(entities), in: root) ?? []
         if saved.isEmpty && scopes.isEmpty { return }
-        // An inserted object is among the rows after the edits.
+        // `storedObjects` leaves out inserted objects, because `after` already has their rows.
         let objects = try storedObjects(linked)
         var check = ListCheck(
             after + objects.map { EditedRow($0, $0.row, hasOnlyLinks: true) },
@@ -248,14 +249,14 @@ extension PrivateContext {
         }
     }
 
-    /// Returns those of the objects that were stored before the batch, and that the batch has not deleted.
+    /// Returns the objects at the given ends that were stored before the batch, and that the batch has not deleted.
     private func storedObjects(_ ends: Set<LinkEnd>) throws -> [ManagedObject] {
         if ends.isEmpty { return [] }
         try reading { () throws(DataSourceError) in try readObjects(ends) }
         return ends.compactMap { registeredObject($0) }.filter { !$0.isInserted }
     }
 
-    /// Returns those of the objects that the predicate of a list matches, with their edits.
+    /// Returns the objects that match the predicate of a list after the edits.
     private func keys(of rows: [EditedRow], matching list: CompleteList) throws -> Set<LinkEnd> {
         if rows.isEmpty { return [] }
         var plan = FetchPlan(list.query)
@@ -267,9 +268,9 @@ extension PrivateContext {
         return Set(found.lazy.map { LinkEnd($0) }).intersection(rows.lazy.map(\.end))
     }
 
-    /// Refuses a list that lacks an object which another answer of this container has brought into scope since the
-    /// request. If that answer is older than the list, the object must not stay. If it is newer, the object must not be
-    /// deleted. It is not known which of the two is the case.
+    /// Refuses a list if it lacks an object that another answer of this container has brought into scope since the request.
+    /// It is unknown which of the two answers is newer. If the list is newer, the object must be deleted. If the other answer
+    /// is newer, the object must stay.
     ///
     /// - Parameter objects: The objects that came into scope during the request, and are not in the list.
     /// - Throws: `scopeChanged`
@@ -282,15 +283,16 @@ extension PrivateContext {
 
 /// Answers that cannot be stored.
 extension PrivateContext {
-    /// Throws `scopeChanged` if the batch stores an answer, and its error may be only a consequence of another answer that was
-    /// stored since the request. For example, a delete rule refuses a deletion by an older list, there are too many such deletions,
-    /// a hook does not find an object that was deleted meanwhile, or an older object has a unique value of a newer one. So the load
-    /// makes its request again. If the error is then still there, the last request throws it.
+    /// Throws `scopeChanged` if the batch stores an answer, and if another answer that was stored since the request may have caused
+    /// the error. For example, a delete rule refuses a deletion by an older list, an older list leads to too many deletions, a hook
+    /// does not find an object that was deleted meanwhile, or an older object has a unique value of a newer one. The load then
+    /// makes its request again. If the error occurs again, the last request throws the error.
     ///
-    /// It is not known which rows the answer would have changed. So an answer of any object counts which the batch may change, or
-    /// to which the batch may link.
+    /// It is unknown which rows the answer would have changed. So another answer counts if it has any object that the batch may
+    /// change, or to which the batch may link.
     ///
-    /// - Parameter error: The error of the work, or of the rules for its edits. Nothing of the batch is left.
+    /// - Parameter error: The error of the work, or of the rules for the edits of the work. The edits of the batch are already
+    ///   discarded.
     func checkIsNotTooLate(after error: any Error) throws(DataSourceError) {
         guard let answered, answered.canRequestAgain, answered.number != nil, !(error is CancellationError) else {
             return
@@ -308,7 +310,8 @@ extension PrivateContext {
         if scopes?.isEmpty == false { throw DataSourceError(tooLate: answered) }
     }
 
-    /// The entities of the objects that the batch may change, those to which these objects may link, and those of the links.
+    /// The entities that the batch may use: entities of objects that the batch may change, entities to which these objects
+    /// may link, and entities of links.
     private var usedEntities: Set<Int> {
         let owned = batchContexts.flatMap { $0.bindings.filter(\.isOwned).map(\.layout) }
         let indexes = Set(owned.map(\.index))

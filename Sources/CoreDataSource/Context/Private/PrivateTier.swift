@@ -152,7 +152,7 @@ extension PrivateTier {
                 callback(result)
             }
         }
-        // All calls with a callback lock the same queues, whether they delete or not, so that they keep their order.
+        // Calls with a callback must keep their order. So all of them lock the same queues, even if a call deletes nothing.
         let call = TierCall([self], deletes ? .reach : .own, blocksReach: true, kind: kind)
         waitingJobs.add(1, ordering: .acquiringAndReleasing)
         call.blocked[0].executor.enqueue {
@@ -186,9 +186,9 @@ struct ContextBox: @unchecked Sendable {
 
 /// The leases that batches of a data source need.
 struct TierLeases: Sendable {
-    /// The leases of batches that change only owned entities. They include the leases of entities that share a uniqueness
-    /// constraint with an owned entity. The batch checks such a constraint in the tables of all these entities, and no other
-    /// member may change the tables meanwhile.
+    /// The leases of batches that change only owned entities. If another entity shares a uniqueness constraint with an owned
+    /// entity, the lease of the other entity is included: the batch checks the constraint in the tables of all these
+    /// entities, and no other member may change the tables meanwhile.
     let own: LeaseSet
     /// The leases of batches that may delete.
     let reach: LeaseSet

@@ -209,7 +209,7 @@ extension StoreReader {
         var rest = query
         rest.sort = query.sort(without: query.predicate.fixedColumns(layout))
         // If a sort column has the same value in all rows, a store can report that it sorts only parts of the rows, although
-        // there is only one part. So use its findings for a sort by the other columns.
+        // there is only one part. So use the findings for a sort by the other columns.
         if rest.sort.count < query.sort.count { explanation.findings.sort = try explain(rest).findings.sort }
         return explanation
     }
@@ -339,7 +339,7 @@ private struct RelatedScan {
         let start = "Every row of \(scanned) is read\(list.isEmpty ? "" : " for " + list)."
         if let unindexed { return start + " Add a fetch index on \(layout.columns[unindexed].name) to \(layout.name)." }
         if columns.isEmpty {
-            // Whether there is a related object is in no column, so no index helps.
+            // No column says whether there is a related object, so no index helps.
             return start
                 + " Also compare an indexed attribute of \(scanned), or keep the answer in an attribute with a fetch index."
         }

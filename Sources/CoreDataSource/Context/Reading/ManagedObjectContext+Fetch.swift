@@ -109,7 +109,7 @@ extension ManagedObjectContext {
         _ query: RowQuery, _ linkColumns: [Int]
     ) throws(DataSourceError) -> [ManagedObject]? {
         let binding = bindings[query.entity]
-        // The rows include at least this save, so it is the save of the objects. If there are newer rows, `asOf` below is nil,
+        // The rows include at least this save, so the objects get its number. If there are newer rows, `asOf` below is nil,
         // and the caller reads again.
         let start = source.newestSave
         var objects: [ManagedObject] = []

@@ -113,7 +113,7 @@ public class ManagedObjectContext {
     /// The number of slots that registrations passed before they found a free slot. For tests.
     package final var registrationProbeCount: Int { bindings.reduce(0) { $0 + $1.objects.probeCount } }
 
-    /// The address of the storage of the cached links. Only a read of a relationship may change it. For tests.
+    /// The address of the storage of the cached links. Only reads of relationships may change the address. For tests.
     package final var linkCacheStorage: Int { related.storage }
 
     // MARK: Entities and attributes

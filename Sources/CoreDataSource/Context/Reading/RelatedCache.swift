@@ -1,11 +1,11 @@
-/// A relationship of an entity, by the index of the entity and the index of the relationship in the layout of the entity.
+/// Identifies a relationship by the index of its entity, and by its own index in the layout of the entity.
 struct EntityRelationship: Hashable {
     let entity: Int
     let relationship: Int
 }
 
 /// A cache of the links of to-many relationships that a context has read. The links of an object stay in the cache until one of
-/// them changes.
+/// these links changes.
 struct RelatedCache {
     /// Destinations that were read for a group. They are kept alive as long as the group exists.
     private struct Kept {
@@ -95,7 +95,7 @@ private struct OwnerLinks {
         let key: EntityRelationship
         let ends: [LinkEnd]
 
-        /// An owner without links counts too.
+        /// The number of links, plus one for the owner, so that an owner without links counts, too.
         var count: Int { ends.count + 1 }
     }
 

@@ -98,8 +98,8 @@ package final class PersistentStack: Sendable {
     ///   - version: Its ``DataSource/mappingVersion``.
     func recordOwner(_ name: String, mappingVersion version: Int, of entities: Set<Int>) {
         owners.withLock { owners in for entity in entities { owners[entity] = (name, version) } }
-        // Lists can already show the freshness of the entities' scopes, which they have looked up without the mapping version.
-        // So notify them.
+        // Lists may already show the freshness of these scopes, which they have looked up without the mapping version. So
+        // notify the lists.
         if version != 0 { root.scopes.didChange() }
     }
 

@@ -3,10 +3,9 @@ internal import Synchronization
 
 /// The tiers of a container's data sources, and the running batches whose delete rules reach entities of other data sources.
 ///
-/// A batch that deletes objects blocks the queues of the data sources that its delete rules reach. But it cannot block the queue
-/// of a data source that is made after the batch has begun. So the first batch of the new data source waits until the running
-/// batch has ended. Otherwise, the first batch could link to an object that the running batch deletes, after the delete rules
-/// have been applied.
+/// A batch that deletes objects blocks the queues of the data sources that its delete rules reach. But a batch cannot block the
+/// queue of a data source that is made later. So the first batch of the new data source waits until the running batch has ended.
+/// Otherwise, the first batch could link to an object that the running batch deletes, after the delete rules have been applied.
 ///
 /// A batch is recorded only when it already holds all its queues and its leases. A recorded batch waits for no
 /// queue and no lease, so no two batches wait for each other. The creation of a data source never waits.
@@ -103,8 +102,8 @@ final class TierRegistry: Sendable {
     }
 }
 
-/// After a call had chosen its queues, a data source was made that the delete rules of the call reach, or that completes its save.
-/// The call has not begun its work, and must choose its queues again.
+/// Thrown if a data source is made after a call has chosen its queues, and if the delete rules of the call reach the data source,
+/// or the data source completes the save of the call. The call has not begun its work, and must choose its queues again.
 struct NewTierReached: Error {}
 
 /// The entities that the delete rules of one batch reach, and the owners of these entities.
@@ -113,15 +112,15 @@ struct NewTierReached: Error {}
 final class BatchReach {
     private let registry: TierRegistry
     private let reaches: [Set<Int>]
-    /// The number of tiers that were registered when the batch chose its queues; nil if it does not hold the queues of all tiers
-    /// that it reaches.
+    /// The number of tiers that were registered when the batch chose its queues; nil if the batch does not hold the queues of
+    /// all tiers that it reaches.
     private let knownTierCount: Int?
     private var record: (batch: Int, tiers: Int)?
 
     /// - Parameters:
     ///   - reaches: The entities that the delete rules of each data source reach.
-    ///   - knownTierCount: The number of tiers that were registered when the batch chose its queues; nil if it does not hold the
-    ///     queues of all tiers that it reaches.
+    ///   - knownTierCount: The number of tiers that were registered when the batch chose its queues; nil if the batch does not
+    ///     hold the queues of all tiers that it reaches.
     init(_ registry: TierRegistry, _ reaches: [Set<Int>], knownTierCount: Int?) {
         self.registry = registry
         self.reaches = reaches
@@ -131,9 +130,9 @@ final class BatchReach {
     /// Whether the batch holds the queues of all tiers that it reaches.
     var holdsQueues: Bool { knownTierCount != nil }
 
-    /// Records the batch, if it holds the queues of all tiers that it reaches. From then on, if a data source is made that the
-    /// delete rules reach, its first batch waits until this batch has ended. Must be called when this batch holds its queues
-    /// and its leases, and before it reads anything.
+    /// Records the batch, if it holds the queues of all tiers that it reaches. From then on, if the delete rules reach a data
+    /// source that is made later, the first batch of that data source waits until this batch has ended. Must be called when
+    /// this batch holds its queues and its leases, and before it reads anything.
     func beginBatch() throws(NewTierReached) {
         guard let knownTierCount else { return }
         record = registry.begin(reaches, knowing: knownTierCount)
