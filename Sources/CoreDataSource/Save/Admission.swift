@@ -2,8 +2,8 @@ package import RowStore
 
 /// Admits calls in the order in which they arrive. Calls wait while too many bytes or values are waiting.
 ///
-/// Values of a running batch and bytes of the running commit do not count, because they no longer wait. Otherwise, a single large
-/// save would make all calls wait until its end, and two large saves would pass a small one.
+/// Values of a running batch and bytes of the running commit do not count, because they no longer wait. Otherwise, all calls
+/// would wait until a single large save has ended, and a small save could wait for two large saves.
 ///
 /// A call waits before its batch begins, and it does not wait on the queue of a private context. So a waiting call does not
 /// block admitted batches.
@@ -17,7 +17,7 @@ package final class Admission: Sendable {
     private struct State {
         var waitingBytes = 0
         var queuedValues = 0
-        /// Those of the queued values whose batch is running.
+        /// The number of queued values whose batch is running.
         var runningValues = 0
         /// The number of admitted calls whose batch has not ended.
         var callCount = 0
@@ -83,7 +83,7 @@ package final class Admission: Sendable {
     /// Records that the batch of an admitted call begins, so that its values no longer wait.
     func beginBatch(_ values: Int) { changeRunning(by: values) }
 
-    /// Records that the batch of an admitted call did not begin after all.
+    /// Takes back ``beginBatch(_:)``, because the batch did not begin.
     func takeBackBatch(_ values: Int) { changeRunning(by: -values) }
 
     private func changeRunning(by values: Int) {

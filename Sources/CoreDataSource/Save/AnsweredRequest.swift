@@ -14,36 +14,37 @@ struct AnsweredRequest: Sendable {
     private static let attempts = 3
     /// The answer, if it is a complete list; nil for other answers.
     var list: CompleteList?
-    /// The objects that the answer has changed. Hooks may change others. Nil if no data source completes the save.
+    /// The objects that were changed before the first hook. Nil if no data source completes the save.
     var changedBeforeHooks: Set<LinkEnd>?
-    /// The objects that the answer and the delete rules had deleted before the first hook. Nil if no data source completes the save.
+    /// The objects that were deleted before the first hook, also by delete rules. Nil if no data source completes the save.
     var deletedBeforeHooks: Set<LinkEnd>?
-    /// The objects whose links in other rows the work of the answer has read or set. So the answer has these links, even if it
-    /// changes none of them. Nil if no other request was running when the work began.
+    /// The objects whose links in other rows the work of the answer has read or set. These links belong to the answer, even if
+    /// the answer does not change them. Nil if no other request was running when the work began.
     var usedLinks: Set<LinkOwner>?
-    /// Whether the answer is stored in the context, and only hooks and rules of the model follow.
+    /// Whether the work of the answer has ended. Only hooks and rules of the model follow.
     var isWorkDone = false
-    /// The longest time by which the request of another member's list may be older than a request during which the list is stored.
+    /// If the list of another member was stored during this request, it counts as later, unless its request is older by more than
+    /// this time in seconds.
     static let longestOverlap: TimeInterval = 3_600
-    /// The position of the last answer that another member had stored when this request began. See
-    /// ``RequestReader/lastAnswerPosition()``. Earlier answers do not count as later, even if the clock of their member is ahead.
+    /// The position of the last answer that was in the store when this request began; see ``RequestReader/lastAnswerPosition()``.
+    /// Answers up to this position never count as later, even if the clock of their member is ahead.
     var lastAnswerPosition: Int64 = 0
-    /// The number of the answer: for a scope, the ``ScopeChange/number`` that the store keeps with the answer. Each page of a list
-    /// has a number of its own; 0 before the answer.
+    /// The number of the answer; 0 before the answer. For a scope, the store keeps this number as ``ScopeChange/number``. Each
+    /// page of a list has its own number.
     var answer: Int64 = 0
 
     /// Records that the work of the answer reads or sets a relationship of an object.
     mutating func use(_ relationship: RelationshipLayout, of object: LinkEnd, _ layout: EntityLayout) {
         if usedLinks == nil || isWorkDone { return }
         var storages = relationship.linkStorages
-        // The column has a constraint if the relationship is one-to-one.
+        // If the column has a constraint, the relationship is one-to-one.
         if case .column(let column) = relationship.storage, layout.constraint(onColumn: column.key) != nil {
             storages.append(object.entity)
         }
         for storage in storages { usedLinks?.insert(LinkOwner(storage: storage, object: object)) }
     }
 
-    /// An error of the request itself. Nothing was answered, so no answer is refused.
+    /// An error of the app's closure. There is no answer that could be refused.
     private struct Failure: Error {
         let cause: any Error
     }
@@ -64,8 +65,8 @@ struct AnsweredRequest: Sendable {
         }
     }
 
-    /// Calls the app's closure for a request. An error of the closure ends the load, even if it is `scopeChanged`: the closure may
-    /// call a data source, and this error then belongs to another answer.
+    /// Calls the app's closure for a request. Any error of the closure ends the load, even `scopeChanged`: the closure may call a
+    /// data source, and `scopeChanged` then belongs to another answer.
     static func asking<Answer: Sendable>(_ closure: () async throws -> Answer) async throws -> Answer {
         do { return try await closure() } catch { throw Failure(cause: error) }
     }

@@ -4,8 +4,9 @@ package import RowStore
 /// The leases of one container in a shared store.
 ///
 /// A batch uses the leases of all entities that it can change, for its whole duration. The container keeps an unused lease
-/// until another member requests the lease. It then hands over the lease as soon as ``LeaseTimes/turn`` has passed, or no
-/// batch has used the lease for ``LeaseTimes/pause``. This takes three steps: no new batch uses the lease, the pending saves
+/// until another member requests the lease. The container then hands over the lease as soon as ``LeaseTimes/turn`` has
+/// passed, or no batch has used the lease for ``LeaseTimes/pause``. This takes three steps: no new batch uses the lease, the
+/// pending saves under the lease are committed, and the lease is released.
 /// under the lease are committed, and the lease is released.
 ///
 /// The store decides which member has a lease. The state here is a copy of the state in the store, and is updated in the order
@@ -139,8 +140,8 @@ package final class LeaseKeeper: Sendable {
 
     /// Blocks until the leases are given, or until the leases must be requested again.
     ///
-    /// - Throws: If the wait lasts until `end`, `leaseUnavailable`, or the error of the store if the last check has failed;
-    ///   `storeClosed`.
+    /// - Throws: `storeClosed`. If the wait lasts until `end`, the error of the last check of the leases, or
+    ///   `leaseUnavailable` if this check has not failed.
     private func waitFor(_ wait: LeaseWait, until end: ContinuousClock.Instant) throws(DataSourceError) {
         while wait.arrived.wait(timeout: .now() + LeaseKeeper.pollInterval) != .success {
             var failure: DataSourceError?
@@ -155,8 +156,8 @@ package final class LeaseKeeper: Sendable {
                 if isLastCheck || error.code == .storeClosed { failure = error }
             }
             guard let failure, state.withLock({ $0.remove(wait) }) else { continue }
-            // If the withdrawal fails, the ticket stays, and this container gets the leases later. It hands them over when
-            // others request them.
+            // If the withdrawal fails, the ticket stays. This container then gets the leases later, and hands over the leases
+            // when others request them.
             if let ticket = wait.ticket {
                 _ = try? updateTable { () throws(DataSourceError) in
                     try sharing.settleLeases(answered: [], withdrawn: ticket)

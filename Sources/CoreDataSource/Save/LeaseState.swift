@@ -22,7 +22,7 @@ package struct LeaseState {
     var timer: ContinuousClock.Instant?
     /// The newest version of the table that is known to exist.
     private var newest: Int64 = -1
-    /// The store has confirmed by a read that the table is the newest. This is the time just before the last such read.
+    /// The time just before the last read by which the store has confirmed that the table is the newest.
     private var confirmed: ContinuousClock.Instant?
 
     struct HeldLease {

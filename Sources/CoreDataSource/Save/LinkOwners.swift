@@ -8,7 +8,7 @@ struct LinkOwner: Hashable {
 }
 
 extension RelationshipLayout {
-    /// The entities of the rows that store the links of an object, if these links belong to the object; otherwise empty.
+    /// The entities of the rows that store the links of an object; empty if these links do not belong to the object.
     var linkStorages: [Int] {
         switch storage {
         case .pairs(let pairs): [pairs.layout]
@@ -18,20 +18,20 @@ extension RelationshipLayout {
     }
 }
 
-/// Finds the objects to which the links in the rows of one entity belong, besides the rows themselves.
+/// Finds the objects to which the links in the rows of one entity belong. The objects of these rows themselves are left out.
 ///
-/// If only one side of a relationship is to-one, a link is a value of the object with this side, as if it was an attribute of
-/// this object. If both sides are to-many, or both are to-one, a link belongs to both objects: neither of them alone determines
-/// it. If there is no inverse, a link belongs only to the object that has the relationship.
+/// If only one side of a relationship is to-one, a link belongs to the object with this side, like the value of an attribute.
+/// If both sides are to-many, or both are to-one, a link belongs to both objects, because neither object alone determines the
+/// link. If there is no inverse, a link belongs only to the object that has the relationship.
 struct LinkOwners {
     /// One end of the links.
     private struct End {
         let column: LinkColumns
         /// The possible entities of the object at this end.
         let family: [Int]
-        /// Whether the object at this end has the relationship or its inverse, and the links belong to the object.
+        /// Whether the links belong to the object at this end, because the object has the relationship or its inverse.
         let isOwner: Bool
-        /// The column with the position of the other object among the linked objects of this one; nil if they have no order.
+        /// The column with the order of the links of the object at this end; nil if these links have no order.
         let position: Int?
     }
 
@@ -73,8 +73,8 @@ struct LinkOwners {
     ///
     /// - Parameters:
     ///   - changes: Changes of rows of the entity.
-    ///   - isCounted: Returns whether a change counts. The arguments are the key of the row and, for a deleted row, the objects
-    ///     at the ends of its links, and otherwise an empty array.
+    ///   - isCounted: Returns whether a change counts. The first argument is the key of the row. The second argument is empty,
+    ///     except for a deleted row: then it has the objects at the ends of the deleted links.
     func owners(
         of changes: EntityChanges, where isCounted: (_ key: Int64, _ lost: [LinkEnd]) -> Bool = { _, _ in true }
     ) -> Set<LinkOwner> {

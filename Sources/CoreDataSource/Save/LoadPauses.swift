@@ -44,7 +44,8 @@ public struct LoadPauses: Sendable {
     /// Returns the pause after a number of successive failures, in seconds.
     ///
     /// - Parameter asked: The pause that the server has asked for. The result is at least as long as this pause, and up to a
-    ///   tenth longer, so that devices with the same pause do not all try again at the same time. But it is at most a day.
+    ///   tenth longer, so that devices with the same pause do not all try again at the same time. The result is at most a
+    ///   day.
     package func pause(afterFailures count: Int64, asked: Duration? = nil) -> TimeInterval {
         // In this order of the arguments, NaN becomes 0.
         let random = min(1, max(0, self.random()))

@@ -152,8 +152,7 @@ struct LoggedSaves {
 
 /// The numbers of the saves that must be committed, in ascending order.
 ///
-/// A save can be marked as passed over. Commits then leave it out for now, and visit only the other saves, no matter how many
-/// saves are pending.
+/// A save can be marked as passed over. Commits then visit only the other saves, no matter how many saves are pending.
 struct PendingNumbers {
     private(set) var all: [SaveNumber] = []
     /// The highest number that is passed over.
@@ -180,7 +179,7 @@ struct PendingNumbers {
 
     mutating func includeAll() { skippedThrough = .beforeFirst }
 
-    /// Removes saves up to a number that are no longer pending. Numbers that are passed over are not checked, and stay.
+    /// Removes the numbers up to `last` whose saves are no longer pending. Numbers that are passed over stay without a check.
     mutating func keepForCommit(through last: SaveNumber, _ isPending: (SaveNumber) -> Bool) {
         let first = firstForCommit
         let end = all[first...].firstIndex { $0 > last } ?? all.endIndex

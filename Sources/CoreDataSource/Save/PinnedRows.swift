@@ -234,8 +234,8 @@ extension RootTier {
 
     typealias SavesForMain = (saves: [ChangeSet], lastReset: Int, staleness: SaveLog.Staleness?)
 
-    /// Takes the saves that a pinned main context shows and that it has not merged yet. Also returns the current generation
-    /// and, if the context must reload, the reason. The log keeps this reason, because it may be newer than the pinned rows.
+    /// Takes the saves that a pinned main context shows and has not merged yet. Also returns the current generation and, if
+    /// the context must reload, the reason. The log keeps this reason, because it may be newer than the pinned rows.
     ///
     /// - Returns: The saves, and ``SaveLog/unknownChangeCount``.
     func takeForMain(through last: SaveNumber) -> (taken: SavesForMain, unknownChangeCount: Int) {

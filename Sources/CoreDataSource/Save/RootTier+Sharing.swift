@@ -255,7 +255,7 @@ struct OutsideWriteState {
 extension RootTier.State {
     /// Makes all contexts reload the rows that another program may have written.
     ///
-    /// A pending save has complete rows, but the store writes only the changed columns. As long as the save is pending, reads
+    /// A pending save has complete rows, but the store writes only the changed columns. While the save is pending, reads
     /// return its rows instead of the rows that the other program wrote. So all contexts reload the rows once more after the
     /// save was committed or rolled back.
     mutating func recordOutsideWrites() {

@@ -138,7 +138,7 @@ package final class RootTier: Sendable {
         }
     }
 
-    /// Tells the admission how much waits for a commit.
+    /// Passes the number of bytes that wait for a commit to the admission.
     func recordWaiting() { admission.recordWaiting { state.withLock { $0.log.waitingByteCount } } }
 
     func notifyMainIfListening() {
@@ -256,9 +256,9 @@ extension RootTier {
 
 /// The limits of a container.
 package struct RootLimits: Sendable {
-    /// Further calls wait while the saves that wait for a commit have at least this number of bytes.
+    /// A new call waits while the saves that wait for a commit have this number of bytes, or more.
     package var pendingBytes: Int
-    /// Further calls wait while the admitted calls whose batch has not begun have at least this number of values.
+    /// A new call waits while the admitted calls whose batch has not begun have this number of values, or more.
     package var queuedValues: Int
     /// The largest number of bytes of saves that wait for the main context. Beyond the limit, the main context reloads
     /// from the store.

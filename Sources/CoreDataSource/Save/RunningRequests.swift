@@ -11,33 +11,33 @@ struct CompleteList: Sendable {
     let query: RowQuery
     /// Whether the server has only said that the list is not modified, so that the answer names no objects.
     var isConfirmed = false
-    /// Whether only the first pages of the list are stored, of a load of another member. The other pages may have the objects that
-    /// are missing.
+    /// Whether a load of another member has stored only the first pages of the list. A missing object may be on a later page.
     var isPart = false
-    /// The objects on earlier pages, which are part of the list. If they are forgotten, they count as missing in the list.
+    /// The objects on earlier pages of the list. After these objects were forgotten, they count as missing in the list.
     var earlier: Set<LinkEnd>
 }
 
 /// The running requests of loads, and the rows that others have saved since these requests began.
 ///
-/// An answer must not replace what an answer to a later request has stored, even if the later request is for another scope or for
-/// a single object. A server makes its answer at an unknown time between the beginning of the request and the arrival of the
-/// answer. So while a request is running, this class keeps the keys of the rows that other answers store, and of all rows that
-/// other members of a shared store save. It also keeps the keys of the rows that other saves insert or link, because the server
-/// might not have known these rows when it made the answer: a sweep, which deletes rows that are missing in the answer, does
-/// not delete them. It also keeps the complete lists of other answers, and the numbers of the answers that this container
-/// stores.
+/// An answer must not replace what an answer to a later request has stored, even if the later request is for another scope or for a
+/// single object. A server makes its answer at an unknown time between the beginning of the request and the arrival of the answer.
+/// So while a request is running, this class keeps:
+/// - the keys of the rows that other answers store, and of all rows that other members of a shared store save;
+/// - the keys of the rows that other saves insert or link. The server might not have known these rows when it made the answer. So a
+///   sweep, which deletes rows that are missing in the answer, must keep these rows;
+/// - the complete lists of other answers;
+/// - the numbers of the answers that this container stores.
 ///
 /// A link of a many-to-many or a one-to-one relationship belongs to both of its objects (``LinkOwners``). So an answer that changes
-/// such a link counts as one that changes the links of both objects. Another answer has the links of those objects whose
-/// relationship its hooks have read or set, also if it has changed no link.
+/// such a link changes the links of both objects. If the work of an answer has read or set a relationship of an object, the links
+/// of this relationship belong to the answer, even if the answer changes no link.
 ///
-/// The class keeps at most ``keyLimit`` keys. Beyond that, it knows only the entities of the saved rows, and the predicates of
-/// complete lists. The same is true for a save of another member if the feed has only the entities of the save. If the keys of
-/// an entity's saved rows are not known, an answer that changes or deletes any row of the entity is refused, so that its load
-/// begins again. An answer that only inserts rows of the entity is refused if rows of the entity were deleted, or if the
-/// inserted rows match the predicate of a complete list. If rows of the entity were inserted or linked, a sweep deletes no
-/// rows of the entity. Beyond ``saveLimit`` saves, the class knows only the entities, and neither the lists nor who has saved
+/// The class keeps at most ``keyLimit`` keys. Beyond this limit, the class knows only the entities of the saved rows, and the
+/// predicates of complete lists. The same is true for a save of another member if the feed has only the entities of the save. If
+/// the keys of an entity's saved rows are unknown, an answer that changes or deletes any row of the entity is refused, and its load
+/// begins again. An answer that only inserts rows of the entity is refused if rows of the entity were deleted, or if the inserted
+/// rows match the predicate of a complete list. If rows of the entity were inserted or linked, a sweep deletes no rows of the
+/// entity. Beyond ``saveLimit`` saves, the class knows only the entities. It then knows no lists, and no longer knows who has saved
 /// the rows.
 package final class RunningRequests: Sendable {
     /// Who has saved rows.
@@ -107,7 +107,7 @@ package final class RunningRequests: Sendable {
 
         mutating func beginStoring(_ answer: Int64) {
             storingCount += 1
-            // A forgotten answer counts as one of another member.
+            // A forgotten answer counts as an answer of another member.
             if answers.count >= saveLimit { answers = [] }
             answers.insert(answer)
         }
@@ -117,7 +117,8 @@ package final class RunningRequests: Sendable {
             forgetAnswers()
         }
 
-        /// Forgets the answers of this container if no request can meet them. A request that begins later finds them in the store.
+        /// Forgets the answers of this container when no request is running and no answer is being stored. A later request finds
+        /// these answers in the store.
         private mutating func forgetAnswers() {
             if running.isEmpty, storingCount == 0 { answers = [] }
         }
@@ -184,7 +185,7 @@ package final class RunningRequests: Sendable {
     private let state = Guarded(State())
     /// The number of running requests. It is atomic, because each save reads it without locking `state`.
     private let runningCount = Atomic<Int>(0)
-    /// The largest number of keys. They take a few megabytes.
+    /// The largest number of keys. So many keys take a few megabytes.
     package static let keyLimit = 100_000
     /// The largest number of saves.
     package static let saveLimit = 10_000
@@ -232,7 +233,7 @@ extension RunningRequests {
         }
     }
 
-    /// Returns those answers that another member has stored.
+    /// Returns the scopes whose answers another member has stored.
     private func answersOfOthers(_ scopes: [StoredScope]) -> [StoredScope] {
         state.withLock { state in scopes.filter { !state.answers.contains($0.answer) } }
     }
@@ -244,7 +245,7 @@ extension RunningRequests {
     func endStoring() { state.withLock { $0.endStoring() } }
 
     /// Returns the recorded rows that were saved since a request of a load began, except the rows of its own answers. Returns
-    /// none for an answer that the app passes to `apply`, because the beginning of its request was not recorded.
+    /// none if the app passes an answer to `apply`, because the beginning of its request was not recorded.
     func saved(since request: AnsweredRequest) -> [Saved] {
         guard let number = request.number else { return [] }
         return state.withLock { state in
@@ -301,7 +302,7 @@ extension RunningRequests {
 
 /// Comparing the times of requests with those of other members.
 extension RunningRequests {
-    /// Records which answers are in the store before a request.
+    /// Records the position of the last answer in a shared store, before a request begins.
     func recordLastAnswer(_ request: inout AnsweredRequest, in store: any PersistentStore) throws(DataSourceError) {
         if store.sharing == nil { return }
         request.lastAnswerPosition = try store.read(.statement) { reader throws(DataSourceError) in
@@ -309,8 +310,9 @@ extension RunningRequests {
         }
     }
 
-    /// Returns the scopes of the entities for which another member has stored a later answer since the request has begun: the answer
-    /// to a later request, or a list or page. It is not known whether the server made that list before or after the answer to this
+    /// Returns the scopes of the entities for which another member has stored a later answer since the request began. An answer is
+    /// later if its request is later. A list or a page also counts as later if its request is older by at most
+    /// ``AnsweredRequest/longestOverlap``: it is unknown whether the server made the list before or after the answer to this
     /// request, and the feed does not say which objects the list has.
     ///
     /// - Returns: The scopes; nil for a custom store that does not know the times of requests.
@@ -324,8 +326,8 @@ extension RunningRequests {
         }
     }
 
-    /// Returns the scopes whose answers were stored since the request has begun, and count as later. Members compare only the times of
-    /// requests. Equal times count as later, too.
+    /// Returns the scopes with later answers that were stored since the request began. Members can compare only the times of requests,
+    /// so an equal time counts as later.
     private func laterScopes(
         than request: AnsweredRequest, in store: any PersistentStore
     ) throws(DataSourceError) -> [StoredScope]? {

@@ -153,7 +153,7 @@ package final class SaveBroadcaster: Sendable {
         do throws(DataSourceError) { page = try sharing.readSaves(after: position) } catch {
             return error.code == .storeClosed ? .isComplete : .failed
         }
-        // An undo of which nothing was left has no rows.
+        // If an undo had nothing left to change, its event has no rows.
         let events = page.events.map { SaveMailbox.Event($0, own: sharing.member.number) }.filter { !$0.isEmpty }
         // Only this queue raises the position, so the order of the pages is the order of the saves.
         let mailboxes = state.withLock { state -> [SaveMailbox]? in

@@ -7,8 +7,8 @@ extension SaveLog {
     /// - Parameters:
     ///   - numbers: The saves that could not be written.
     ///   - limit: A save that began to wait at this time or earlier has waited too long.
-    /// - Returns: The saves that have waited too long, except for saves that the next transaction tries because they did not fit into
-    ///   the running one.
+    /// - Returns: The saves that have waited too long. Left out are saves that the next transaction tries, because they did not fit
+    ///   into the running one.
     package mutating func postpone(
         _ numbers: Set<SaveNumber>, at now: ContinuousClock.Instant, since limit: ContinuousClock.Instant
     ) -> [LoggedSave] {
@@ -24,12 +24,13 @@ extension SaveLog {
     }
 
     /// Whether the running commit, or an earlier commit, has tried all pending saves up to a number. A save that commits leave out
-    /// counts as tried: the saves before it in its origin were tried.
+    /// counts as tried, because an earlier save of its origin was tried.
     package func hasTriedAll(through number: SaveNumber) -> Bool {
         !pendingNumbers.all.contains { $0 <= number && isLeftToNext($0) }
     }
 
-    /// Whether the next transaction tries a pending save because it did not fit into the running one, or was added since.
+    /// Whether a pending save waits for the next transaction, because the save did not fit into the running one, or was added
+    /// later.
     private func isLeftToNext(_ number: SaveNumber) -> Bool {
         number > committing?.upperBound ?? newest && !postponedOrigins.contains(saves[number].changes.origin)
     }
@@ -54,12 +55,12 @@ extension SaveLog {
         return wasPostponing
     }
 
-    /// Lets another commit follow the running one, if saves are pending then.
+    /// Makes another commit follow the running one, if saves are pending at its end.
     mutating func requestAnotherCommit() { hasResumed = true }
 
     /// Records that pending saves were reported as delayed.
     ///
-    /// - Returns: The saves that were not marked before.
+    /// - Returns: The saves that were not reported before.
     package mutating func recordDelay(of numbers: Set<SaveNumber>) -> [LoggedSave] {
         var delayed: [LoggedSave] = []
         for number in pendingNumbers.all where numbers.contains(number) && !saves[number].isDelayed {

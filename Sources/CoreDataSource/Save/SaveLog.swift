@@ -126,8 +126,8 @@ package struct SaveLog {
     /// - Returns: The group; nil if there is no save to commit, if a commit is running, or during a reset.
     package mutating func takeForCommit(at now: ContinuousClock.Instant = .now) -> [ChangeSet]? {
         guard committing == nil, !isResetting else { return nil }
-        // Committed saves stay in the log until all earlier saves are committed. If they use too much memory, commit nothing
-        // while saves are postponed, and then only the saves whose rows were locked.
+        // Committed saves stay in the log until all earlier saves are committed. If the committed saves use too much memory,
+        // commit nothing while saves are postponed. Afterwards, commit only the saves whose rows were locked.
         let isFull = storedByteCount >= unmergedByteLimit && pendingNumbers.all.contains { saves[$0].isLocked }
         if isFull, isPostponing { return nil }
         var group: [ChangeSet] = []
@@ -137,7 +137,7 @@ package struct SaveLog {
             let isLeftOut = isFull && !saves[number].isLocked || postponedOrigins.contains(saves[number].changes.origin)
             if !isLeftOut {
                 let newByteCount = byteCount + saves[number].byteCount
-                // A store keeps early rows only if their save is the only one of its transaction.
+                // If a save has early rows, the store keeps these rows only if the transaction has no other save.
                 if let first = group.first, newByteCount > transactionByteLimit || first.earlyWrite?.isOpen == true {
                     last = number.advanced(by: -1)
                     break
@@ -161,7 +161,7 @@ package struct SaveLog {
     package mutating func recordCommitted(except others: Set<SaveNumber>) {
         guard let committing else { return }
         (isWritten, committingByteCount) = (true, 0)
-        // Later saves may still be marked by an earlier commit that has failed.
+        // Stop at the end of this commit: a failed earlier commit may have left marks on later saves.
         for number in pendingNumbers.forCommit.prefix(while: { $0 <= committing.upperBound })
         where saves[number].isCommitting {
             visitedSaveCount += 1
@@ -177,9 +177,9 @@ package struct SaveLog {
 
     /// Ends the commit. All waiters must already be notified.
     ///
-    /// - Returns: Whether another commit must follow: because saves did not fit into the transaction, because saves were added or
-    ///   resumed during this commit, or because the commit left out saves of origins that are not postponed. After a failure, the
-    ///   saves that were not in the transaction need no other commit.
+    /// - Returns: Whether another commit must follow. There are three reasons: saves did not fit into the transaction, saves were
+    ///   added or resumed during this commit, or the commit left out saves of origins that are not postponed. After a failure,
+    ///   the saves that were not in the transaction need no other commit.
     package mutating func endCommit() -> Bool {
         let through = isWritten ? committing?.upperBound ?? committed : failureReach
         (committing, committingByteCount) = (nil, 0)

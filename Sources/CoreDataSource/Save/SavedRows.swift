@@ -7,15 +7,12 @@ struct LinkEnd: Hashable {
 }
 
 extension EntityChanges {
-    /// The ends of the inserted rows.
     var insertedEnds: some Sequence<LinkEnd> { inserted.lazy.map { [entity] in LinkEnd(entity: entity, key: $0.key) } }
-    /// The ends of the updated rows.
     var updatedEnds: some Sequence<LinkEnd> { updated.lazy.map { [entity] in LinkEnd(entity: entity, key: $0.key) } }
-    /// The ends of the deleted rows.
     var deletedEnds: some Sequence<LinkEnd> { deleted.lazy.map { [entity] in LinkEnd(entity: entity, key: $0.key) } }
 }
 
-/// A set of rows. Of each row, the key is known, or only the entity.
+/// A set of rows. For each row, either the key is known, or only the entity.
 struct RowSet: Sendable {
     var keys: Set<LinkEnd> = []
     /// The entities of rows whose keys are not known. Any row of these entities may be in the set.
@@ -53,12 +50,12 @@ struct UniqueValues: Hashable {
 
 /// The rows that a save has stored or deleted.
 struct SavedRows: Sendable {
-    /// Rows that are no longer stored. Their unique values identify an object, because it gets another key if it is inserted again.
+    /// Deleted rows, by their unique values: if a deleted object is inserted again, it has another key, but the same unique values.
     fileprivate struct Deleted: Sendable {
         var identities: Set<UniqueValues> = []
         /// The entities of rows without unique values.
         var entities: Set<Int> = []
-        /// The entities that declare the constraints of those rows whose unique values were forgotten.
+        /// The entities that declare the constraints of the unique values that were forgotten.
         var forgottenOwners: Set<Int> = []
 
         var isEmpty: Bool { identities.isEmpty && entities.isEmpty && forgottenOwners.isEmpty }
@@ -69,7 +66,7 @@ struct SavedRows: Sendable {
             identities.formUnion(found)
         }
 
-        /// Whether the object of a row that is inserted may be one of the deleted objects.
+        /// Whether the object of an inserted row may be one of the deleted objects.
         func mayContain(_ row: RowSnapshot, _ layout: EntityLayout) -> Bool {
             entities.contains(layout.index) || !forgottenOwners.isDisjoint(with: layout.constraintOwners)
                 || !identities.isDisjoint(with: SavedRows.identities(row, layout))
@@ -91,12 +88,13 @@ struct SavedRows: Sendable {
     private(set) var stored = RowSet()
     /// The rows that were inserted or linked to another row.
     private(set) var arrived = RowSet()
-    /// The objects whose links the save has changed in other rows. For an answer, also the objects that have changed values, if the
-    /// answer has their links. If these objects are forgotten, the entities of the rows are in ``stored``.
+    /// The objects whose links in other rows the save has changed. For an answer, only the links that belong to the answer count,
+    /// and an object with changed values counts as an object with changed links. After ``forgetKeys()``, ``stored`` has the
+    /// entities of the rows with these links instead.
     fileprivate var changedLinks: Set<LinkOwner> = []
     /// The objects whose links in other rows the save has confirmed, without a change.
     fileprivate var confirmedLinks: Set<LinkOwner> = []
-    /// The entities of the rows with the confirmed links whose objects were forgotten.
+    /// After ``forgetKeys()``, the entities of the rows with the confirmed links.
     fileprivate var forgottenLinks: Set<Int> = []
     /// Whether all links of the stored objects may have been confirmed.
     fileprivate var confirmsAllLinks = false
@@ -170,7 +168,7 @@ struct SavedRows: Sendable {
     /// Whether a hook may have deleted any object.
     var hasDeletionsByHooks: Bool { !deletedByHooks.isEmpty }
 
-    /// Whether a hook may have deleted the object of a row that is inserted.
+    /// Whether a hook may have deleted the object of an inserted row.
     func mayBeDeletedByHooks(_ row: RowSnapshot, _ layout: EntityLayout) -> Bool {
         deletedByHooks.mayContain(row, layout)
     }
@@ -178,7 +176,7 @@ struct SavedRows: Sendable {
     /// Whether any row was inserted or linked, or may have been.
     var hasArrivals: Bool { !arrived.isEmpty }
 
-    /// Whether any row of the entities was stored or deleted, or may have been. The rows of links count, too.
+    /// Whether the save has stored or deleted any row of the entities, or may have done so. Rows of links count, too.
     func mayHaveRows(of entities: Set<Int>, _ layout: ModelLayout) -> Bool {
         if !entities.isDisjoint(with: stored.entities) { return true }
         if stored.keys.contains(where: { entities.contains($0.entity) }) { return true }
@@ -227,8 +225,8 @@ struct SavedRows: Sendable {
 /// The rows of an answer, for a comparison with rows that others have saved. Each comparison looks up the rows of the smaller
 /// side, so many small saves cost little even if the answer is large.
 ///
-/// A link in a row of its own counts as a change of the objects to which it belongs (``LinkOwners``): the answer changes the links
-/// of a saved object, even if no value of this object changes.
+/// A change of a link in another row counts as a change of the objects to which the link belongs (``LinkOwners``), even if no
+/// value of these objects changes.
 struct AnswerRows {
     /// The changed and deleted rows, without the rows of links.
     private let changed: Set<LinkEnd>
@@ -281,13 +279,13 @@ struct AnswerRows {
     }
 
     /// Whether the answer changes or deletes any saved row, changes the links of a saved row, or inserts a row that was deleted.
-    /// Also true if this is possible, but not known.
+    /// Also true if this is possible, but unknown.
     ///
     /// **Complexity**: at most a look-up for each saved row, and for each row of the answer.
     ///
-    /// - Parameter isLastTry: Whether a load has made its last request. Its answer may change the links that the saved answer has
-    ///   left as they were, because a server may send them again and again. It may also insert what a hook has deleted, because the
-    ///   hook may do so again and again.
+    /// - Parameter isLastTry: Whether a load has made its last request. If so, the answer may change links that the saved answer
+    ///   has confirmed without a change, because a server may confirm the links again and again. The answer may also insert an
+    ///   object that a hook has deleted, because the hook may delete the object again and again.
     mutating func mayReplaceAny(of saved: SavedRows, isLastTry: Bool) -> Bool {
         if !saved.stored.entities.isDisjoint(with: changedEntities) { return true }
         if mayRestoreAny(of: saved.deleted) || !isLastTry && mayRestoreAny(of: saved.deletedByHooks) { return true }
@@ -317,7 +315,7 @@ struct AnswerRows {
         return overlap(saved.confirmedLinks, linkOwners) || !saved.forgottenLinks.isDisjoint(with: storages)
     }
 
-    /// Looks up the elements of the smaller set in the other.
+    /// Looks up the elements of the smaller set in the larger set.
     private mutating func overlap<Element>(_ one: Set<Element>, _ other: Set<Element>) -> Bool {
         let (few, many) = one.count < other.count ? (one, other) : (other, one)
         for element in few {

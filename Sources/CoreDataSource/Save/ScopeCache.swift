@@ -142,8 +142,9 @@ package final class ScopeCache: Sendable {
 
     fileprivate var version: Int { state.withLock(\.version) }
 
-    /// Records what the store knows of a scope, and returns it with the last failure. If the scope has changed since it was last
-    /// read, this call makes the follower read it: another process may have changed it without having notified this one yet.
+    /// Records what the store knows of a scope, and returns the scope with its last failure. If the scope has changed since it
+    /// was last read, this call makes the follower read the scope: another process may have changed the scope without having
+    /// notified this process yet.
     ///
     /// - Parameter generation: The number of resets of the store.
     fileprivate func record(
