@@ -53,9 +53,9 @@ extension DataSource {
     /// A list deletes only objects that were in scope before its request, or before the request for its first page. So an
     /// object that is inserted during the request, or that comes into scope by an edit, stays at first. If the list lacks such
     /// an object, the store keeps neither the entity tag nor the cursor of the list, so the next load gets the whole list. If
-    /// that list also lacks the object, the load deletes the object. Children that
-    /// ``PrivateContext/sweep(_:of:keeping:deleting:options:)`` would delete also stay: a child that was inserted, or linked to
-    /// an object, during the request stays.
+    /// that list also lacks the object, the load deletes the object. In the same way,
+    /// ``PrivateContext/sweep(_:of:keeping:deleting:options:)`` does not delete a child that was inserted during the request,
+    /// or linked to an object.
     ///
     /// **Complexity**: O(1) if the objects are fresh; otherwise as for a sync. Before each request, a load reads the keys of
     /// all objects in scope, and keeps them in memory. This is necessary even if the load deletes nothing or the answer is
@@ -100,7 +100,7 @@ extension DataSource {
                 found = try await tier.readFreshness(of: scope)
             }
         } catch {
-            // Lists show the failure, also that of another caller's load.
+            // Lists show the failure, even if the load of another caller has failed.
             if isMainActor(#isolation) { await tier.stack.mainNotifier.mergeNow() }
             throw error
         }
@@ -155,7 +155,7 @@ extension DataSource {
         let patience = CoalescedLoads.Patience(
             load.timeLimit, tier.stack.root.scheduling, "the scope \"\(scope.name)\"", of: Object.entityName)
         while try await !loads.run(key, patience, load.run) {
-            // This was the load of another caller. Its request may be too old for this caller. It may also have made no
+            // Another caller began this load, and its request may be too old for this caller. The load may also have made no
             // request, because the last answer was fresh enough for the other caller.
             let loaded = try await load.readFreshness()
             if load.isEnough(loaded, after: found.answer) { return nil }
@@ -199,7 +199,7 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
         try await turn.run(isEnough: isEnough, didProgress: { tier.loads.willRequest(key) }, runInTurn)
     }
 
-    /// Reads how old the objects are, but not on the caller's actor.
+    /// Reads how old the objects are, off the caller's actor.
     ///
     /// - Throws: `storeReset` if the store was reset since the caller asked; errors of the store.
     func readFreshness() async throws(DataSourceError) -> ScopeFreshness {
@@ -218,7 +218,7 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
         return maxAge <= .zero || askedAt.timeIntervalSince(requestedAt) < maxAge / .seconds(1)
     }
 
-    /// Whether another process has stored a recent enough list since this process began to wait for that process.
+    /// Whether another process has stored a recent enough list since this process began to wait.
     ///
     /// - Throws: `loadPostponed` if the other process has failed; `storeReset`.
     private func isEnough(_ before: StoredScope?, _ now: StoredScope?) throws -> Bool {

@@ -43,8 +43,8 @@ extension DataSource {
     ///   than 1 KB; `invalidRequest` if the time of the request is not finite, or if the answer is `.notModified`, but the
     ///   freshness has neither an entity tag nor a cursor; `unsupportedQuery` if only Foundation can evaluate the predicate;
     ///   `scopeAlreadyUsed`; `entityNotOwned`; `validationFailed` for the character U+0000 in the name, the predicate, the tag
-    ///   or the cursor; `scopesNotKept` for a custom store, and for a store on a server that was made by an earlier release,
-    ///   and was not opened by its owner since. If the call throws, it changes nothing.
+    ///   or the cursor; `scopesNotKept` for a custom store, and for a store on a server that an earlier release has made and
+    ///   that its owner has not opened since. If the call throws, it changes nothing.
     @discardableResult
     public nonisolated func apply<Object: ManagedObject>(
         _ answer: ServerAnswer<Value>, to scope: SyncScope<Object>, requestedAt: Date,
@@ -80,13 +80,13 @@ extension DataSource {
     /// }
     /// ```
     ///
-    /// **Isolation**: any actor. The call reads one row of the store. A deletion of an object of the scope's entity drops the
-    /// entity tag when it is committed. Until then, the result can still have the tag. An answer `.notModified` to a request
-    /// with this tag is refused.
+    /// **Isolation**: any actor. The call reads one row of the store. When a deletion of an object of the scope's entity is
+    /// committed, the store drops the entity tag. Until then, the result can still have the tag. An answer `.notModified` to
+    /// a request with this tag is refused.
     ///
     /// - Throws: `scopeAlreadyUsed`; `entityNotOwned`; `valueTooLarge` if the name has more than 1 KB, or the predicate more
     ///   than 64 KB; `unsupportedQuery` if only Foundation can evaluate the predicate; `scopesNotKept` for a custom store, and
-    ///   for a store on a server that was made by an earlier release, and was not opened by its owner since; `storeClosed`;
+    ///   for a store on a server that an earlier release has made and that its owner has not opened since; `storeClosed`;
     ///   errors of the store.
     public nonisolated func freshness<Object: ManagedObject>(of scope: SyncScope<Object>) throws -> ScopeFreshness {
         try tier.claim(scope)
@@ -171,8 +171,8 @@ extension DataSource {
         try await tier.perform(waitFor: .store, values: 0) { try $0.ends(in: scope) }.result
     }
 
-    /// - Returns: The report, the page, and the spared objects: the list would delete them if they had been in scope before
-    ///   the request.
+    /// - Returns: The report, the page, and the spared objects. The list lacks the spared objects, but they came into scope
+    ///   during the request, so they are not deleted.
     private nonisolated func reconcile<Object: ManagedObject>(
         _ values: [Value], _ writing: ScopeWriting<Object>, _ part: ListPart, in context: PrivateContext
     ) throws -> (SyncReport, ListedPages, spared: [ManagedObject]) {
@@ -190,13 +190,13 @@ extension DataSource {
         return (report, sweep.page, spared.filter { writing.candidates?.contains(LinkEnd($0)) == false })
     }
 
-    /// Saves the answer that the list has not changed.
+    /// Saves the answer `.notModified`.
     ///
     /// - Parameters:
     ///   - version: The ``ScopeFreshness/version`` from which the request has taken its entity tag; nil for the current version.
-    ///   - hadTag: Whether the request had an entity tag or a cursor. Without one, no request can have this answer.
-    /// - Throws: `invalidRequest` if the request had no tag: a new request would get the same answer, so this is no `scopeChanged`;
-    ///   `scopeChanged` if the tag is gone; errors of the store.
+    ///   - hadTag: Whether the request had an entity tag or a cursor. If not, the answer is invalid.
+    /// - Throws: `invalidRequest` if the request had neither, because a new request would get the same answer; `scopeChanged` if
+    ///   the tag is gone; errors of the store.
     @discardableResult
     nonisolated func confirm<Object: ManagedObject>(
         _ writing: ScopeWriting<Object>, since version: Int64?, hadTag: Bool
@@ -360,14 +360,14 @@ extension PrivateTier {
     nonisolated func freshness<Object: ManagedObject>(
         of scope: SyncScope<Object>
     ) throws(DataSourceError) -> ScopeFreshness {
-        // Look for a load before the read: if it has ended, the read finds its answer.
+        // Look for a running load before the read. If no load is found because it has just ended, the read finds its answer.
         let isLoading = loads.isRunning(.scope(scope.id, generation: stack.root.generation))
         var found = try stack.root.freshness(of: id(of: scope))
         found.isLoading = isLoading
         return found
     }
 
-    /// Like ``freshness(of:)``, but does not read on the caller's actor: the main actor must not wait for the store.
+    /// Like ``freshness(of:)``, but reads off the caller's actor, because the main actor must not wait for the store.
     @concurrent
     nonisolated func readFreshness<Object: ManagedObject>(
         of scope: SyncScope<Object>
@@ -375,7 +375,7 @@ extension PrivateTier {
         try freshness(of: scope)
     }
 
-    /// Like ``stored(_:)``, but does not read on the caller's actor.
+    /// Like ``stored(_:)``, but reads off the caller's actor.
     @concurrent
     fileprivate nonisolated func readStored<Object: ManagedObject>(
         _ scope: SyncScope<Object>
