@@ -40,11 +40,11 @@ package struct RequiredValues: Sendable, Equatable {
         }
     }
 
-    /// The maximum size, in bytes, of a string or blob that rows are found by.
+    /// The maximum size, in bytes, of a string or blob in a look-up.
     private static let maxByteCount = 256
 
-    /// Whether rows can be found by the values. Rows are not found by long strings and blobs, so that long values of rows need not
-    /// be copied. Also, a row does not always contain its long blobs.
+    /// Whether the values can be looked up. Long strings and blobs are not looked up, because they would be copied from each row,
+    /// and because a row does not always contain its long blobs.
     private static func isUsable(_ values: [RowValue], _ column: Int) -> Bool {
         if JoinedColumn.isJoined(column) || values.count > 16 { return false }
         return values.allSatisfy { value in
@@ -56,8 +56,7 @@ package struct RequiredValues: Sendable, Equatable {
         }
     }
 
-    /// Returns the values of a row in some columns; nil if a value is longer than all values that rows are found by. Such a value
-    /// is not copied.
+    /// Returns the values of a row in some columns; nil if a value is too long for a look-up. Such a value is not copied.
     ///
     /// - Parameter layout: The entity of the list.
     package static func values(

@@ -128,7 +128,7 @@ final class ScopeHub {
     /// The scopes of all lists.
     private var shownIDs: Set<ScopeID> { Set(followed.compactMap { $0.list?.id }) }
 
-    /// Forgets the scopes that no list shows. Their names would otherwise be kept until a scope changes, and accumulate.
+    /// Forgets the scopes that no list shows. Otherwise, their names would accumulate until a scope changes.
     ///
     /// A list that reads its scope off the main actor shows the scope again when it is added.
     private func forgetReleased() {
@@ -140,7 +140,7 @@ final class ScopeHub {
         if followed.contains(where: { $0.list == nil }) { forgetReleased() }
         let list = ListFreshness(id, value)
         followed.append(Entry(list: list))
-        // A read may have begun since this list began, when the hub did not follow the scope yet.
+        // A read may have begun before the hub followed the scope of this list.
         stack.root.scopes.show(id)
         return list
     }
@@ -162,7 +162,7 @@ final class ScopeHub {
         lists.queue.async { [weak self] in
             var found: [ScopeID: FoundFreshness] = [:]
             for id in ids {
-                // Look for a load first: if it has ended, the list shows its answer.
+                // Look for a running load first. If the load has ended by then, the list shows its answer.
                 found[id] = FoundFreshness(isLoading: stack.isLoading(id))
                 found[id]?.value = try? stack.root.latestFreshness(of: stack.mapped(id), in: pinned)
             }
@@ -209,7 +209,7 @@ final class ScopeHub {
 extension PersistentStack {
     /// Reads how old the objects of a scope are, and whether a load of the scope is running.
     fileprivate func freshness(of id: ScopeID, in pinned: PinnedRows?) throws(DataSourceError) -> ScopeFreshness {
-        // Look for a load first: if it has ended, the read finds its answer.
+        // Look for a running load first. If the load has ended by then, the read finds its answer.
         let isLoading = isLoading(id)
         var found = try root.freshness(of: mapped(id), in: pinned)
         found.isLoading = isLoading

@@ -37,7 +37,7 @@ public final class LiveList<Object: ManagedObject> {
     public private(set) var freshness: ScopeFreshness?
     /// The reason for the last change of the list.
     public var lastUpdateReason: ListReason {
-        // If a read finds the same rows after a failed read, no update sets a new reason. So ask the source for it.
+        // If a read finds the same rows after a failed read, no update sets a new reason. So ask the source for the reason.
         let reason = reason.kind == .failure ? source.lastUpdateReason : reason
         return main?.addingRelationshipReads(reason, snapshot.state.query, page) ?? reason
     }

@@ -180,9 +180,9 @@ extension ListSchedule {
         recordNotice()
     }
 
-    /// Whether the saves change only a few rows, and certainly leave the list as it is. Then the list needs no work. If there are
-    /// many lists, a small save affects few of them, and this check costs much less than a merge of the save. Saves of many rows,
-    /// such as all saves after a pin, are not checked, because they are merged off the main actor.
+    /// Whether the saves change only a few rows, and certainly leave the list as it is. If so, the list needs no work. If there
+    /// are many lists, a small save affects few of them, and this check costs much less than a merge of the save. Saves of many
+    /// rows, such as all saves after a pin, are not checked, because they are merged off the main actor.
     private func isUnaffected(by saves: [ChangeSet]) -> Bool {
         // A list whose rows could not be read is behind: it reads its rows again after each save.
         guard isFilled, !needsEverySave, !query.requeriesStore, !query.followsRelatedRows else { return false }
