@@ -43,7 +43,7 @@ public final class Draft<Object: ManagedObject> {
     var recordedSaves: [RecordedSave] = []
 
     init(_ main: MainTier, _ root: (DraftContext) throws -> Object) throws {
-        // A draft of memory alone would only throw when it is saved.
+        // Check now. A draft that reads nothing from the store would throw only at its save.
         try main.stack.root.checkOpen()
         let (number, context) = main.beginDraft()
         do {

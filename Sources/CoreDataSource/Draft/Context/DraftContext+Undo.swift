@@ -58,7 +58,7 @@ extension DraftContext {
             updateRegistration(object, bindings[object.layout.index])
             hasSettledObjects = true
         }
-        // Another save can have changed the links in a newer row. Without such a row, the links are those before.
+        // Another save may have changed links of these objects. If there are no newer rows, the cached links are still valid.
         if hasNewerRows { related.removeAll() }
     }
 

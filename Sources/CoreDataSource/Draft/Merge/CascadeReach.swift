@@ -104,8 +104,8 @@ extension DraftComparison {
 
     /// Drops the deletions that contradict parts that are already dropped. An object must stay if its deletion is dropped, or
     /// if a kept link of another save leads to the object. A deletion is dropped if it would delete such an object, directly
-    /// or by a cascade. After that, some cascaded objects are no longer reached by any deletion. Their deletions are dropped,
-    /// too, unless they are in conflict.
+    /// or by a cascade. After that, some cascaded objects are no longer reached by any deletion. The deletions of these
+    /// objects are dropped, too, unless these deletions are in conflict.
     mutating func dropDeletions() {
         let dropped = parts.filter(\.isDropped)
         let staying = reach.reaching(dropped.compactMap(deletedEnd) + dropped.compactMap(theirDestination))

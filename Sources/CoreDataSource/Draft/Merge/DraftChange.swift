@@ -22,10 +22,10 @@ public struct DraftChange: Sendable {
         case order
         /// The draft edits an object that another save has deleted.
         case deletedByOthers
-        /// The draft deletes an object, directly or by a delete rule, but another save has edited the object. Or another
-        /// save has linked the object to an object that the draft deletes, and this deletion cascades. A revert deletes
-        /// the objects that its record has inserted. It also reports this conflict if another save has linked other
-        /// objects to such an object since.
+        /// The draft deletes an object, directly or by a delete rule, but another save has edited the object. Or another save
+        /// has linked the object to an object that the draft deletes, and this deletion cascades. A revert deletes the
+        /// objects that its record has inserted. A revert also reports this conflict if another save has linked other objects
+        /// to such an object since.
         case deletedHere
         /// A revert, an undo or a redo would give unique values to an object, but another object has these values now. The
         /// ``ManagedObjectID`` of the other object is ``DraftChange/theirs``.
@@ -39,9 +39,9 @@ public struct DraftChange: Sendable {
         /// a revert cannot insert the deleted object again. The other object then gets all attributes and the links of the
         /// deleted object.
         case mine
-        /// The side of the other saves. If a revert therefore does not insert an object again, it also leaves out the links to
-        /// this object, and the objects that require such a link. If an object is not deleted, the revert
-        /// also leaves out the deletion of the objects that it is linked to.
+        /// The side of the other saves. If a revert therefore does not insert an object again, the revert also leaves out the
+        /// links to this object, and the objects that require such a link. If a revert does not delete an object, the objects
+        /// to which this object is linked stay, too.
         case theirs
     }
 

@@ -252,8 +252,8 @@ struct DraftComparison {
         guard let competingSource, LinkEnd(competingSource) != source,
             competingSource.row.end(column, family) == destination
         else { return nil }
-        // The previous source. A row that only has the link unchanged is another one: in a revert, `base` has the newest values
-        // of everything that the record has not changed.
+        // The previous source has lost its link to the destination. A row that keeps the link does not count: in a revert,
+        // `base` has the newest values of everything that the record has not changed.
         let before = difference.rows.first { row in
             row.state != .inserted && row.end.entity == competingSource.layout.index
                 && row.base.end(column, family) == destination
@@ -297,7 +297,7 @@ struct DraftComparison {
     }
 
     /// If the deletion of an object that the record has inserted is dropped, keeps the links that the record has made from and
-    /// to this object. A link that is in conflict was decided by itself.
+    /// to this object. The conflict of a link was decided separately.
     mutating func keepLinksOfKeptObjects() {
         let kept = keepObjectsOfKeptLinks()
         if kept.isEmpty { return }

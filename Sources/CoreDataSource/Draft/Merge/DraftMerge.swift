@@ -121,8 +121,9 @@ struct DraftMerge {
         return key
     }
 
-    /// Inserts an object with the draft's attributes. The object keeps its key, unless another program might have used
-    /// the key. If another object has its unique values, and the conflict was decided for the revert, that object gets them.
+    /// Inserts an object with the draft's attributes. The object keeps its key, unless another program might have used the
+    /// key. If another object has taken the unique values of the object, and the conflict was decided for the revert, the
+    /// other object gets the attributes instead.
     private mutating func insert(_ row: DraftDifference.Row) throws {
         let successor = successor(of: row)
         let object: ManagedObject
@@ -133,7 +134,7 @@ struct DraftMerge {
         }
         for (column, description) in object.layout.columns.enumerated() {
             guard let attribute = description.attribute, attribute.derivationExpression == nil else { continue }
-            // A record of an earlier model may lack the value. Then the object that exists keeps its own value.
+            // A record of an earlier model may lack the value. If so, the successor keeps its own value.
             if successor != nil, !attribute.isOptional, row.row.isNull(column) { continue }
             setAttribute(column, of: object, row)
         }
@@ -141,8 +142,9 @@ struct DraftMerge {
         made[row.end] = object
     }
 
-    /// Sets the required attributes for which the record has no value, because an earlier model did not have them. They get the
-    /// values of a new object, as in a migration. The same is true for the required parts of composites that are not nil.
+    /// Sets the required attributes for which the record has no value, because an earlier model did not have these attributes.
+    /// Each attribute gets the value of a new object, as in a migration. The same is true for the required parts of composites
+    /// that are not nil.
     private func setMissingValues(of object: ManagedObject) {
         let layout = object.layout
         let parts = MissingParts(in: object.row, layout, of: context.stack.layout.model).defaults
@@ -158,8 +160,8 @@ struct DraftMerge {
         }
     }
 
-    /// Returns the object that gets the values and the links of a deleted object instead of it, because it has its unique values
-    /// now; nil if there is none.
+    /// Returns the object that has the unique values of a deleted object now; nil if there is none. The result gets the values
+    /// and the links of the deleted object, which is not inserted again.
     private mutating func successor(of row: DraftDifference.Row) -> ManagedObject? {
         guard let successor = comparison.unique.successors[row.end].flatMap({ comparison.current($0) }) else {
             return nil

@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// The pair rows that exist when a merge begins, of the links that the merge makes or removes.
+/// The existing pair rows of the links that a merge makes or removes, as of the beginning of the merge.
 ///
 /// These rows are read together. Otherwise each link would be looked up separately.
 struct ExistingLinks {
@@ -21,7 +21,7 @@ struct ExistingLinks {
     /// By layout: the rows that exist.
     private var rows: [Int: [Keys: ManagedObject]] = [:]
 
-    /// Fewer links are looked up separately.
+    /// If there are fewer links, each link is looked up separately.
     private static let leastLinks = 8
     /// The largest number of links that are read at once.
     private static let linksPerRead = 500
@@ -37,7 +37,7 @@ struct ExistingLinks {
         for (layout, wanted) in wanted.sorted(by: { $0.key < $1.key }) where wanted.count >= ExistingLinks.leastLinks {
             let pairs = context.stack.layout.entities[layout].pairColumns(isReversed: false)
             let editor = context.linkContext(pairs)
-            // Then a look-up reads nothing from the store.
+            // If all rows are registered, a look-up reads nothing from the store.
             if editor.bindings[layout].hasAllRows { continue }
             for part in ExistingLinks.parts(wanted) {
                 let query = RowQuery(

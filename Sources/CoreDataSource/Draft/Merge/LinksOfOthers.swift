@@ -28,8 +28,8 @@ extension DraftComparison {
     private mutating func compareLinks(
         _ links: IncomingLinks, to entity: Int, _ keys: ArraySlice<Int64>, _ deletions: [LinkEnd: Int]
     ) throws {
-        // The record has made at most one of these links with each of its rows, so more than half of the links in a full read are
-        // links of others. A cascade may also reach objects of others, which do not count here, so all its links are read.
+        // Each row of the record has made at most one of these links. So more than half of the links in a full read are links of
+        // others. A cascade may also reach objects of others, which do not count here, so all links of a cascade are read.
         var limit = links.isCascade ? nil : 2 * difference.rows.count + Self.objectsPerRead
         var waiting = keys
         while true {
@@ -48,14 +48,14 @@ extension DraftComparison {
                 isConflictFound = true
             }
             guard let most = limit, found.count >= most else { return }
-            // One link of others is a conflict, so the other links to the same object are not read.
+            // One link of others is enough for a conflict. If none was found, read all links.
             if !isConflictFound { limit = nil }
         }
     }
 
-    /// If the deletion of an object that the record has inserted is dropped, drops the deletions of the objects that this object
-    /// is linked to, too. Otherwise the object would lose these links, which it may require. An object that is in conflict was
-    /// decided by itself.
+    /// If the deletion of an object that the record has inserted is dropped, drops the deletions of the objects to which this
+    /// object is linked, too. Otherwise the object would lose these links, which it may require. The conflict of an object was
+    /// decided separately.
     ///
     /// - Returns: The objects whose deletions are dropped.
     mutating func keepObjectsOfKeptLinks() -> Set<LinkEnd> {

@@ -38,13 +38,14 @@ extension DraftComparison {
         return ends.compactMap { $0 }.filter(inserted.contains)
     }
 
-    /// The object that cannot be inserted because the part is dropped; nil if the part is not dropped, or if nothing requires it.
+    /// The object that cannot be inserted without a dropped part; nil if the part is not dropped, or if no object requires the
+    /// part.
     private func insertedEndWithout(_ part: Part) -> LinkEnd? {
         guard part.isDropped, let row = row(part), row.state == .inserted else { return nil }
         switch part.kind {
         case .insertion: return row.end
         case .link(let index):
-            // An object that exists already has its own links.
+            // A successor exists already, and has its own links.
             let isRequired = !layout(row.end).relationships[index].description.isOptional
             return isRequired && unique.successors[row.end] == nil ? row.end : nil
         default: return nil

@@ -1,8 +1,8 @@
 internal import ManagedModel
 internal import RowStore
 
-/// The required parts of optional composites for which a row has no value, although the composites are not nil. The record of an
-/// earlier model lacks the parts that this model did not have.
+/// The required parts of optional composites for which a row has no value, although the composites are not nil. Such a row comes
+/// from a record of an earlier model, which did not have these parts.
 struct MissingParts {
     /// The default values of the model, by column; null for a part without a default value.
     private(set) var defaults: [Int: RowValue] = [:]
@@ -18,7 +18,7 @@ struct MissingParts {
 
     /// - Parameters:
     ///   - path: The names of the composites around the attributes, each with a dot.
-    ///   - isInOptional: Whether any of these composites is optional. None of them is nil.
+    ///   - isInOptional: Whether any of these composites is optional. The row has values for all of them.
     private mutating func find(in attributes: [AttributeDescription], under path: String, isInOptional: Bool) {
         for attribute in attributes where !attribute.isTransient {
             let name = path + attribute.name

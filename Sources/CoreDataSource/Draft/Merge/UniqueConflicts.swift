@@ -17,8 +17,8 @@ struct UniqueConflicts {
         let row: Int
         let end: LinkEnd
         let values: Values
-        /// The values that the object has now, and keeps if the revert does not give it the other ones; nil if there are none, or
-        /// if this is not known.
+        /// The values that the object has now, and keeps if the revert gives it no other values; nil if there are none, or if
+        /// they are unknown.
         let old: Values?
         /// Whether the revert gives the values to the object.
         let isNew: Bool
@@ -94,7 +94,7 @@ extension DraftComparison {
         }
     }
 
-    /// Returns, of the parts of a row, those that give the values to the object.
+    /// Returns the parts of a row that give the values to the object.
     private func colliding(_ own: [Int], _ claim: UniqueConflicts.Claim) -> [Int] {
         let layout = layout(difference.rows[claim.row].end)
         let columns = layout.constraints[claim.values.constraint]
@@ -109,7 +109,7 @@ extension DraftComparison {
             default: return false
             }
         }
-        // If there are none, the values are derived from other attributes.
+        // If no part gives the values, the values are derived from other attributes.
         return colliding.isEmpty ? own : colliding
     }
 
@@ -141,8 +141,8 @@ extension DraftComparison {
     ///
     /// - Parameters:
     ///   - partsOfRows: See ``indexesOfUniqueParts()``.
-    ///   - areDropped: Whether the caller drops the parts that collide. Then an object also collides with one that keeps its
-    ///     old values for this reason: a chain of such objects is found at once.
+    ///   - areDropped: Whether the caller drops the parts that collide. If so, an object whose parts are dropped keeps its
+    ///     old values, and another object may collide with these old values. A chain of such objects is found at once.
     private mutating func uniqueCollisions(
         _ partsOfRows: [Int: [Int]], areDropped: Bool
     ) throws -> [UniqueConflicts.Collision] {
@@ -210,7 +210,7 @@ extension DraftComparison {
             }
             guard let own = values(merged) else { return nil }
             let old = saved.flatMap(values)
-            // A derived value can change although the parts of its row that are in the constraint are dropped.
+            // A derived value can change even if the parts of its row in the constraint are dropped.
             let keepsOld = row.state == .edited && !columns.contains(where: derived.contains)
             return UniqueConflicts.Claim(
                 row: index, end: end, values: own, old: keepsOld ? old : nil, isNew: old != own)
