@@ -123,7 +123,7 @@ extension StoredCompositeValue {
 extension ManagedObject {
     /// Returns the row of a new object without the default values of the model: only the initial values that are calculated
     /// for each new object. The parts of optional composites have their own initial values, as if no composite were nil. The
-    /// object has no context, and is discarded.
+    /// new object has no context, and is discarded.
     static func initialRow(_ layout: EntityLayout) -> RowSnapshot {
         let home = ObjectHome(layout, in: nil, .inBatch)
         let row = RowSnapshot(columnCount: layout.columns.count)

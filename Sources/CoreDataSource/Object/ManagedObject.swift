@@ -372,8 +372,8 @@ extension ManagedObject {
         if state == .edited, let saved { row = saved }
     }
 
-    /// Replaces the row with a newer row. A row with deferred values is also replaced with a row of the same save that has
-    /// none. Keeps the row if the new row differs only because it defers values that this row has.
+    /// Replaces the row with a newer row. A row with deferred values is also replaced with a row of the same save that has no
+    /// deferred values. Keeps the row if the new row differs only because it defers values that this row has.
     final func refresh(_ newer: RowSnapshot, asOf number: SaveNumber) {
         guard number > asOf || number == asOf && hasDeferredValues && !layout.hasDeferredValues(newer) else { return }
         if holdsDeferredValues(missingIn: newer) { return }
