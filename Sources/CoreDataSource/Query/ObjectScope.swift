@@ -11,8 +11,8 @@ enum ObjectScope {
     /// object again. Only scopes of unique attributes are forgotten.
     ///
     /// - Parameters:
-    ///   - isKept: Returns whether the scopes of a deleted object stay. Gets the index of the object's entity, and the object's
-    ///     key.
+    ///   - isKept: Returns whether the scopes of a deleted object stay. The arguments are the index of the object's entity and
+    ///     the object's key.
     static func forgetting(
         _ changes: ChangeSet, _ model: ModelLayout, unless isKept: (Int, Int64) -> Bool
     ) -> [ScopeChange] {

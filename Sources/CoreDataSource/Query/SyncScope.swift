@@ -251,8 +251,8 @@ extension RootTier {
         return ScopeFreshness(found, generation: generation)
     }
 
-    /// Like ``freshness(of:)``. But if rows are pinned, reads the freshness as of the same time, so that the freshness is not
-    /// newer than the rows.
+    /// Like ``freshness(of:)``. If rows are pinned, reads the freshness as of the same time as the rows, so that the
+    /// freshness is not newer than the rows.
     func freshness(of id: ScopeID, in pinned: PinnedRows?) throws(DataSourceError) -> ScopeFreshness {
         if let pinned, let found = try scope(id, in: pinned) {
             return ScopeFreshness(found, generation: pinned.generation)
