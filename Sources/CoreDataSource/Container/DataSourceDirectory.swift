@@ -27,7 +27,8 @@ final class DataSourceDirectory {
         return source
     }
 
-    /// Checks two classes with the same entity. Otherwise, objects of the one would be inserted as objects of the other.
+    /// Throws if two classes have the same entity because one of them does not override `entityName`. Otherwise, objects of
+    /// one class would be inserted as objects of the other.
     private func check(
         _ first: ManagedObject.Type, _ second: ManagedObject.Type, of source: EntityDataSource.Type
     ) throws(DataSourceError) {

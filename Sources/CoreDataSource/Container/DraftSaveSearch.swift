@@ -57,7 +57,7 @@ struct DraftSaveSearch {
     private mutating func visit(_ record: StoredRecord) {
         let author = record.author ?? ""
         guard let decision = steps[author]?.visit(record) else { return }
-        // The newest record of a save decides.
+        // Only the newest record of a save decides whether the save has a step.
         if let mark = record.mark, unvisited.remove(mark) != nil, decision == .take { numbers[mark] = record.number }
         // An older undo must not be redone before a newer one.
         if direction == .redo, decision != .skip { steps[author] = nil }

@@ -27,7 +27,7 @@ extension PersistentContainer {
     /// on the main actor, the main context shows the objects when the call returns.
     ///
     /// **Complexity**: O(*n*) for *n* changed objects of the record. For an ordered relationship, all of its objects are read. For
-    /// an object that the record has inserted, the links to the object are read, until one of another save is found.
+    /// an object that the record has inserted, the links to the object are read, until a link of another save is found.
     ///
     /// - Parameters:
     ///   - record: A record with values, of this store.
@@ -194,7 +194,8 @@ struct Reversal: Sendable {
     /// Reverts a record in one save.
     ///
     /// - Parameters:
-    ///   - layout: The layout of the changes. It is another one than that of the store if another container has read the record.
+    ///   - layout: The layout of the changes. If another container has read the record, this layout differs from the layout of
+    ///     the store.
     ///   - step: The record that is undone or redone, and the newer records that were passed over; nil if the app has passed
     ///     the record to `revert`.
     ///   - isIncoming: Whether the record may have values of a server.
@@ -207,7 +208,7 @@ struct Reversal: Sendable {
     ) async throws -> (report: DraftReport, isSaved: Bool) {
         let stack = container.stack
         let generation = stack.root.generation
-        // Before the check, nothing is known of the changes: they may be those of a store with another model.
+        // Check first: the changes may belong to a store with another model.
         try await checkHistory(position)
         let difference = DraftDifference(
             reverting: changes.translated(from: layout, to: stack.layout), number: position.number,

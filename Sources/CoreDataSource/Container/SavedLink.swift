@@ -15,8 +15,8 @@ public struct SavedLink: Sendable, Hashable {
 
     /// What has happened to the link.
     public let kind: Kind
-    /// The relationship, such as `ContactEntity.groups`. If the relationship has an inverse, the one of the two that comes
-    /// first in the order of the entity name and the relationship name.
+    /// The name of the relationship, such as `ContactEntity.groups`. If the relationship has an inverse, the name is that of
+    /// the relationship that comes first, by entity name and then by relationship name.
     public let relationshipName: String
     /// The object that has the relationship.
     public let source: ManagedObjectID

@@ -6,8 +6,9 @@ internal import RowStore
 public struct StoreLease: Sendable, Hashable {
     /// The names of the entities, in alphabetical order.
     public let entities: [String]
-    /// The class name of the data source that owns the entities. If the holder had not made this data source when it took the
-    /// lease, or if a custom store keeps the leases, the class name of the data source whose batch took the lease.
+    /// Usually the class name of the data source that owns the entities. In two cases, it is the class name of the data
+    /// source whose batch took the lease: if the holder had not made the owner of the entities at that time, or if a custom
+    /// store keeps the leases.
     public let dataSourceName: String
     /// The process that has the lease: `process 4711 (importer)`.
     public let holder: String
