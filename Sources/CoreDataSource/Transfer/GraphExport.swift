@@ -138,7 +138,7 @@ struct GraphExport {
 }
 
 extension GraphExport {
-    /// Among the exported objects that a relationship can lead to, finds the keys that more than one object has.
+    /// Finds the keys that more than one exported object has, among the objects that a relationship can lead to.
     private mutating func findSharedKeys(_ relationship: RelationshipLayout, _ column: Int) throws -> Set<JSONValue> {
         let destination = layout.entities[relationship.destination]
         if TransferKeys.isUnique(column, destination) { return [] }

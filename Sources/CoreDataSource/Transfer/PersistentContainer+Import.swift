@@ -113,8 +113,7 @@ extension PrivateContext {
     /// Searches for two objects that share one of the given values in a column, and returns the second of them; nil if
     /// no two objects share a value.
     ///
-    /// - Complexity: One statement for each 1,000 values and each entity. A statement returns at most one row more than it has
-    ///   values.
+    /// - Complexity: One statement for each 1,000 values and each entity. A statement for n values returns at most n + 1 rows.
     func duplicate(of values: [RowValue], _ column: Int, in family: [Int]) throws -> ManagedObject? {
         for part in values.chunks(ofSize: 1000) {
             var seenValues: Set<RowValue> = []
