@@ -30,8 +30,8 @@ public import ManagedModel
 ///   - isAbstract: Whether the entity is abstract: all its objects are objects of its sub-entities.
 ///   - unique: The uniqueness constraints over several attributes or to-one relationships, given by their names in the model.
 ///   - indexes: The indexes that the store creates.
-///   - renamedFrom: The first name of the entity, from the version before the first renaming. It stays in all later versions:
-///     see <doc:ResetAndMigration#Renamed-and-over-several-versions>.
+///   - renamedFrom: The first name of the entity, from the version before the first renaming. Keep this name in all later
+///     versions: see <doc:ResetAndMigration#Renamed-and-over-several-versions>.
 ///   - hashModifier: A part of the model's hash. If this string changes, the model counts as changed.
 ///   - userInfo: Notes of the model's author.
 ///   - attributes: Attributes that have no property in the class.
@@ -92,8 +92,8 @@ public enum StoredForm: Sendable, Hashable {
 ///   - pattern: A regular expression that the whole string must match.
 ///   - derived: The expression that calculates the value of a derived attribute.
 ///   - allowsExternalStorage: Whether large values stay in the store until they are needed.
-///   - renamedFrom: The first name of the attribute, from the version before the first renaming. It stays in all later versions:
-///     see <doc:ResetAndMigration#Renamed-and-over-several-versions>.
+///   - renamedFrom: The first name of the attribute, from the version before the first renaming. Keep this name in all later
+///     versions: see <doc:ResetAndMigration#Renamed-and-over-several-versions>.
 ///   - hashModifier: A part of the model's hash. If this string changes, the model counts as changed.
 ///   - transformer: The name of a transformer. The name is kept in the model, but not used.
 ///   - className: The class name of a transformable attribute in the model, if it cannot be written as a Swift type.
@@ -124,8 +124,8 @@ public macro Stored(
 ///   - count: The allowed number of objects in a to-many relationship.
 ///   - isTransient: Whether a to-one relationship is kept only in memory.
 ///   - name: The name of the relationship in the model; nil, the default, for the name of the property.
-///   - renamedFrom: The first name of the relationship, from the version before the first renaming. It stays in all later versions:
-///     see <doc:ResetAndMigration#Renamed-and-over-several-versions>.
+///   - renamedFrom: The first name of the relationship, from the version before the first renaming. Keep this name in all later
+///     versions: see <doc:ResetAndMigration#Renamed-and-over-several-versions>.
 ///   - hashModifier: A part of the model's hash. If this string changes, the model counts as changed.
 ///   - userInfo: Notes of the model's author.
 @attached(accessor)

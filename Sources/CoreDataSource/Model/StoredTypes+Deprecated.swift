@@ -3,8 +3,8 @@ public import ManagedModel
 /// Calls of members that the macros add and mark as deprecated.
 ///
 /// A class can have deprecated properties, and the types of its properties can be deprecated. The code of the macros must use
-/// these names without warnings. The compiler gives no warning for them inside a declaration that is itself deprecated. It also
-/// gives no warning if that declaration is called as a requirement of a protocol.
+/// these names without warnings. The compiler gives no warning for a deprecated name inside a declaration that is itself
+/// deprecated. The compiler also gives no warning if that declaration is called as a requirement of a protocol.
 extension StoredTypes {
     /// Describes an entity.
     public protocol EntityLayout {
