@@ -8,7 +8,7 @@ internal import RowStore
 // The compiler must never choose one of these declarations for correct code. So the arguments of a function here must differ
 // from those of every available function that has the same name, in its class and in the subclasses.
 //
-// A function returns what the function that replaces it returns, or what it returns in the other library. With another type,
+// A function has the result type of its replacement, or the result type that it has in the other library. With another type,
 // such as an optional, the compiler would report the use of the result, and not the message.
 
 /// Functions of other libraries that edit objects in the main context.

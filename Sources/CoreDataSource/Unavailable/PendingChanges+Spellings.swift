@@ -1,4 +1,4 @@
-/// The names that reports have for the kinds of changes.
+/// The names of the kinds of changes in reports, such as ``SaveReport/inserted``.
 extension PendingChanges.Change.Kind {
     /// Unavailable. The kind has another name.
     @available(*, unavailable, renamed: "insert")
