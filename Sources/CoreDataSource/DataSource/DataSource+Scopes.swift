@@ -360,7 +360,7 @@ extension PrivateTier {
     nonisolated func freshness<Object: ManagedObject>(
         of scope: SyncScope<Object>
     ) throws(DataSourceError) -> ScopeFreshness {
-        // Look for a running load before the read. If no load is found because it has just ended, the read finds its answer.
+        // Look for a running load before the read: if a load has just ended, the read finds its answer.
         let isLoading = loads.isRunning(.scope(scope.id, generation: stack.root.generation))
         var found = try stack.root.freshness(of: id(of: scope))
         found.isLoading = isLoading

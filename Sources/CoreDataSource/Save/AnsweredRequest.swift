@@ -23,8 +23,8 @@ struct AnsweredRequest: Sendable {
     var usedLinks: Set<LinkOwner>?
     /// Whether the work of the answer has ended. Only hooks and rules of the model follow.
     var isWorkDone = false
-    /// If the list of another member was stored during this request, it counts as later, unless its request is older by more than
-    /// this time in seconds.
+    /// A list of another member that is stored during this request counts as later, even if its request is older by at most this
+    /// time, in seconds.
     static let longestOverlap: TimeInterval = 3_600
     /// The position of the last answer that was in the store when this request began; see ``RequestReader/lastAnswerPosition()``.
     /// Answers up to this position never count as later, even if the clock of their member is ahead.

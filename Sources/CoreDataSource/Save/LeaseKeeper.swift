@@ -140,8 +140,8 @@ package final class LeaseKeeper: Sendable {
 
     /// Blocks until the leases are given, or until the leases must be requested again.
     ///
-    /// - Throws: `storeClosed`. If the wait lasts until `end`, the error of the last check of the leases, or
-    ///   `leaseUnavailable` if this check has not failed.
+    /// - Throws: `storeClosed`. If the wait lasts until `end`: the error of the last check of the leases, if the check has
+    ///   failed, and otherwise `leaseUnavailable`.
     private func waitFor(_ wait: LeaseWait, until end: ContinuousClock.Instant) throws(DataSourceError) {
         while wait.arrived.wait(timeout: .now() + LeaseKeeper.pollInterval) != .success {
             var failure: DataSourceError?

@@ -138,7 +138,7 @@ package final class RootTier: Sendable {
         }
     }
 
-    /// Passes the number of bytes that wait for a commit to the admission.
+    /// Reports to the admission how many bytes wait for a commit.
     func recordWaiting() { admission.recordWaiting { state.withLock { $0.log.waitingByteCount } } }
 
     func notifyMainIfListening() {

@@ -6,7 +6,7 @@ struct EditedRow {
     let key: Int64
     let row: RowSnapshot
     var isInserted = false
-    /// Whether the edits changed only links of the object that are stored in other rows.
+    /// Whether the edits changed only links of the object, and these links are stored in other rows.
     var hasOnlyLinks = false
 
     var end: LinkEnd { LinkEnd(entity: layout.index, key: key) }
@@ -23,8 +23,8 @@ extension EditedRow {
 struct ListCheck {
     private var after: EditedRows
     private var before: EditedRows
-    /// Whether an edit is allowed if it neither adds an object to the list nor removes one. True for the last request of a
-    /// load, because a server may confirm the list again and again.
+    /// Whether an edit is allowed if the list keeps the same objects. True for the last request of a load, because a server
+    /// may confirm the list again and again.
     private let keepsMembership: Bool
     /// Returns the objects whose rows match the predicate of a list. Called only if the predicate follows relationships.
     private let fetch: ([EditedRow], CompleteList) throws -> Set<LinkEnd>
@@ -59,8 +59,8 @@ struct ListCheck {
         return false
     }
 
-    /// Whether any row matches the predicate of a list, before or after the edits. With ``keepsMembership``, only rows count
-    /// that the edits add to the list or remove from the list.
+    /// Whether any row matches the predicate of a list, before or after the edits. With ``keepsMembership``, only rows that
+    /// enter or leave the list count.
     mutating func changes(_ list: CompleteList) throws -> Bool {
         var candidates = after.candidates(of: list)
         if list.isPart { candidates.removeAll(where: \.isInserted) }

@@ -66,7 +66,7 @@ extension PrivateContext {
         return Set(changes.entities.lazy.flatMap(\.deletedEnds)).subtracting(deletedBeforeEviction)
     }
 
-    /// Returns the saves since a request that have rows which the answer may replace.
+    /// Returns the saves since a request with rows that the answer may replace.
     private func saved(since request: AnsweredRequest, replacedBy rows: () -> AnswerRows) -> [RunningRequests.Saved] {
         let requests = stack.root.requests
         let saved = requests.saved(since: request)

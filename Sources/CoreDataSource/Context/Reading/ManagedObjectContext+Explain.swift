@@ -341,7 +341,7 @@ private struct RelatedScan {
         if columns.isEmpty {
             // No column says whether there is a related object, so no index helps.
             return start
-                + " Also compare an indexed attribute of \(scanned), or keep the answer in an attribute with a fetch index."
+                + " Also compare an indexed attribute of \(scanned), or store in an indexed attribute whether an object is related."
         }
         return start
             + " Compare an indexed attribute of \(layout.name) with ==, <, > or IN, or add a fetch index to \(layout.name)."

@@ -163,7 +163,7 @@ final class ScopeHub {
         lists.queue.async { [weak self] in
             var found: [ScopeID: FoundFreshness] = [:]
             for id in ids {
-                // Look for a running load first. If the load has ended by then, the list shows its answer.
+                // Look for a running load before the read: if a load has just ended, the list shows its answer.
                 found[id] = FoundFreshness(isLoading: stack.isLoading(id))
                 found[id]?.value = try? stack.root.latestFreshness(of: stack.mapped(id), in: pinned)
             }
@@ -210,7 +210,7 @@ final class ScopeHub {
 extension PersistentStack {
     /// Reads how old the objects of a scope are, and whether a load of the scope is running.
     fileprivate func freshness(of id: ScopeID, in pinned: PinnedRows?) throws(DataSourceError) -> ScopeFreshness {
-        // Look for a running load first. If the load has ended by then, the read finds its answer.
+        // Look for a running load before the read: if a load has just ended, the read finds its answer.
         let isLoading = isLoading(id)
         var found = try root.freshness(of: mapped(id), in: pinned)
         found.isLoading = isLoading
