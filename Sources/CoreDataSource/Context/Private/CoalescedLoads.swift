@@ -71,8 +71,8 @@ final class CoalescedLoads: Sendable {
         /// When the next timer runs; nil if there is none.
         var timer: ContinuousClock.Instant?
 
-        /// Returns the time at which a new timer must run; nil if no new timer is needed, because no wait has an end, or
-        /// because the next timer runs early enough.
+        /// Returns the time at which a new timer must run. Returns nil if no wait has an end, or if the next timer runs early
+        /// enough.
         mutating func nextTimer() -> ContinuousClock.Instant? {
             guard let end = waiting.values.compactMap(\.waitEnd).min(), timer.map({ end < $0 }) ?? true else {
                 return nil

@@ -38,8 +38,8 @@ public struct PendingChanges {
     ///
     /// If the hook calls ``of(_:)`` or ``owners(of:)`` for objects that the change may affect, the call throws. After such a
     /// call, or after any edit, the edits of the hook are discarded, and each row of the change becomes an object of about
-    /// 1,000 bytes. Then the hook is called again, like in any other batch, and `bulk` is empty. So a call in which `bulk` is
-    /// not empty should not change anything outside of the context.
+    /// 1,000 bytes. Then the hook is called again, like in any other batch, and `bulk` is empty. So if `bulk` is not empty,
+    /// the hook should change only the context.
     public let bulk: [Bulk]
     private let context: PrivateContext
     private let changes: [ObjectChange]

@@ -45,8 +45,8 @@ extension PrivateContext {
         return rows
     }
 
-    /// Returns the objects whose links in other rows belong to the answer: the objects whose links the work has read or set,
-    /// and the listed objects, because the work may have set their links from the other side.
+    /// Returns the objects whose links in other rows belong to the answer. These are the objects whose links the work has
+    /// read or set. The listed objects are included, because the work may have set their links from the other side.
     ///
     /// - Returns: The objects; nil if the used links were not recorded.
     private func links(of request: AnsweredRequest) -> Set<LinkOwner>? {

@@ -187,8 +187,8 @@ struct ContextBox: @unchecked Sendable {
 /// The leases that batches of a data source need.
 struct TierLeases: Sendable {
     /// The leases of batches that change only owned entities. If another entity shares a uniqueness constraint with an owned
-    /// entity, the lease of the other entity is included: the batch checks the constraint in the tables of all these
-    /// entities, and no other member may change the tables meanwhile.
+    /// entity, the lease of the other entity is included. The batch checks the constraint in the tables of all these
+    /// entities, so no other member may change the tables meanwhile.
     let own: LeaseSet
     /// The leases of batches that may delete.
     let reach: LeaseSet

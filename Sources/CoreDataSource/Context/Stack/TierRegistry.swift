@@ -57,7 +57,7 @@ final class TierRegistry: Sendable {
         }
     }
 
-    /// The number of signals that the running batches send when they end: the waits of new data sources for them. For tests.
+    /// The number of signals that new data sources wait for. Running batches send these signals when they end. For tests.
     var signalCount: Int { state.withLock { $0.batches.values.reduce(0) { $0 + $1.ends.count } } }
 
     /// Whether a data source that still exists owns the entity, and the number of its tier is below the given number.
