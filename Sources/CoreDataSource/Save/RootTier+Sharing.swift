@@ -285,8 +285,8 @@ extension RootTier.State {
 /// A list of events about changes that were not saves of this container's contexts. Each context applies the new events before
 /// its next batch or merge.
 ///
-/// The feed keeps a limited number of events and bytes. If an event that a context has not applied is no longer kept, the
-/// context gets a single event instead, which says that all rows may have changed.
+/// The feed keeps a limited number of events and bytes. If the feed has dropped an event that a context has not applied, the
+/// context gets a single event instead: all rows may have changed.
 package struct Feed: Sendable {
     /// The number of the newest event.
     package private(set) var position = EventNumber.beforeFirst

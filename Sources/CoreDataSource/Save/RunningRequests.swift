@@ -37,8 +37,8 @@ struct CompleteList: Sendable {
 /// the keys of an entity's saved rows are unknown, an answer that changes or deletes any row of the entity is refused, and its load
 /// begins again. An answer that only inserts rows of the entity is refused if rows of the entity were deleted, or if the inserted
 /// rows match the predicate of a complete list. If rows of the entity were inserted or linked, a sweep deletes no rows of the
-/// entity. Beyond ``saveLimit`` saves, the class knows only the entities. It then knows no lists, and no longer knows who has saved
-/// the rows.
+/// entity. Beyond ``saveLimit`` saves, the class knows only the entities. It has then forgotten the lists, and who has saved the
+/// rows.
 package final class RunningRequests: Sendable {
     /// Who has saved rows.
     enum Origin: Hashable {
@@ -312,8 +312,8 @@ extension RunningRequests {
 
     /// Returns the scopes of the entities for which another member has stored a later answer since the request began. An answer is
     /// later if its request is later. A list or a page also counts as later if its request is older by at most
-    /// ``AnsweredRequest/longestOverlap``: it is unknown whether the server made the list before or after the answer to this
-    /// request, and the feed does not say which objects the list has.
+    /// ``AnsweredRequest/longestOverlap``. The server may have made such a list before or after the answer to this request, and
+    /// the feed does not say which objects the list has.
     ///
     /// - Returns: The scopes; nil for a custom store that does not know the times of requests.
     func laterScopesOfOthers(

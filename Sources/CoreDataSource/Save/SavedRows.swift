@@ -104,8 +104,8 @@ struct SavedRows: Sendable {
 
     init() {}
 
-    /// Makes the rows of a save of which only the entities are known. Any rows of these entities may have been stored, linked
-    /// or deleted.
+    /// Makes the rows of a save if only the entities of the rows are known. Any rows of these entities may have been stored,
+    /// linked or deleted.
     init(anyOf entities: some Sequence<Int>) {
         let entities = Set(entities)
         (stored.entities, arrived.entities, deleted.entities) = (entities, entities, entities)

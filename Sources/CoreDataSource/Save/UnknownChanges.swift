@@ -1,4 +1,4 @@
-/// Changes of which at most the entities are known.
+/// Changes whose rows are unknown. At most their entities are known.
 ///
 /// ```swift
 /// if changes.mayInclude(ContactEntity.self) {
