@@ -119,9 +119,9 @@ extension DataSource {
     ///
     /// - Parameters:
     ///   - values: The values whose objects are deleted in one save.
-    ///   - callback: Called on the main actor when the save has failed, or when the rows are neither in the store nor
-    ///     in the lists of the main context. Callbacks are called in the order of their calls. While the main thread is
-    ///     blocked, callbacks wait.
+    ///   - callback: Called on the main actor when the save has failed, or when the rows have left the store and the lists of
+    ///     the main context. Callbacks are called in the order of their calls. While the main thread is blocked, callbacks
+    ///     wait.
     public nonisolated func delete(
         _ values: [Value], callback: @escaping @MainActor @Sendable (Result<SaveReport, any Error>) -> Void
     ) {

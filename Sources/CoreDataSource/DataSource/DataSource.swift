@@ -101,7 +101,7 @@ open class DataSource<Value: Sendable>: EntityDataSource {
     /// }
     /// ```
     ///
-    /// If `first` finds no object, then neither the store nor the list has the object to link. In this case, link nothing or
+    /// If `first` finds no object, the object to link is missing in the store and in the list. In this case, link nothing or
     /// throw. The default does nothing.
     ///
     /// **Isolation**: the queue of the private context. The hook must not keep the context or an object.

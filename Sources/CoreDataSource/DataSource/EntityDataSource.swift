@@ -68,10 +68,13 @@ public struct DataSourceBinding: ~Copyable {
 /// such rows and no attribute is derived, a single statement writes them. The call costs one fetch plus the writing of the
 /// changed rows.
 ///
-/// The call makes objects from the rows only in these cases: the predicate needs objects; an assigned attribute is unique or
-/// derived; an updated entity has a transient attribute, or a derived attribute that must be unique; an assigned property does
-/// more than set its attribute; a deleted entity has delete rules that affect other objects, or is the destination of a
-/// relationship that has a minimum or maximum count.
+/// The call makes objects from the rows only in these cases:
+/// - The predicate needs objects.
+/// - An assigned attribute is unique or derived.
+/// - An assigned property does more than set its attribute.
+/// - An updated entity has a transient attribute, or a derived attribute that must be unique.
+/// - A deleted entity has delete rules that affect other objects.
+/// - A deleted entity is the destination of a relationship that has a minimum or maximum count.
 ///
 /// If more than 16,384 rows match, an exclusive SQLite store without a kept history changes the rows itself. This requires that
 /// the predicate uses no relationships, and that an updated entity has no derived attributes. The store then needs bounded
