@@ -128,8 +128,7 @@ package struct RelatedKeys: Sendable, Equatable {
         return saves.count > 1 || saves.lowerBound <= start || saves.upperBound < end
     }
 
-    /// Returns the keys of the list's rows that are related to a changed row, or that had a link which was stored in a
-    /// changed row.
+    /// Returns the keys of the list's rows that are related to a changed row, or that had a link in a changed row.
     ///
     /// The search follows the present links backward. If a link was removed, the row that stored the link has changed, too: the
     /// list's own row, the related row, or a row of the join table. In the last two cases, ``ends`` has the removed link.

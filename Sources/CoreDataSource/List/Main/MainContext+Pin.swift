@@ -12,7 +12,7 @@ extension MainContext {
     /// let contacts = try main.fetch(ContactEntity.self)  // count objects
     /// ```
     ///
-    /// While the context is pinned, it merges no save, neither of this container nor of other processes. Objects keep their
+    /// While the context is pinned, it merges no saves, whether of this container or of other processes. Objects keep their
     /// values. Fetches, look-ups, counts, aggregates and relationships show the pinned rows. If an update of a list or a live
     /// aggregate is running, it ends with the pinned rows. After that, lists and live aggregates do not change while the context
     /// is pinned, and lists show the freshness of a scope as of the pinned rows. Only ``ScopeFreshness/isLoading`` still changes.

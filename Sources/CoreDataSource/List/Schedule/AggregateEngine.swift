@@ -1,9 +1,9 @@
 internal import RowStore
 
 /// Keeps the aggregates of one query up to date. Small saves are applied on the main actor. Large saves are applied off the main
-/// actor, and rows are read off the main actor. The engine keeps no rows, except for groups of a to-many relationship: for these,
-/// it keeps the aggregated values of each row and the keys of the related objects, and reads the changed rows and their links
-/// after each save.
+/// actor, and rows are read off the main actor. The engine keeps no rows, with one exception. For groups of a to-many
+/// relationship, the engine keeps the aggregated values of each row and the keys of the related objects, and reads the changed
+/// rows and their links after each save.
 @MainActor
 final class AggregateEngine: HubEngine {
     /// The functions that show changes of the aggregates.

@@ -33,7 +33,8 @@ protocol HubEngine: AnyObject {
     var query: ListQuery { get }
     /// The number of the engine in its hub. The hub sets the number.
     var number: Int { get set }
-    /// Whether a save that changes none of the query's rows can be left out, unless ``needsEverySave`` is true.
+    /// Whether the engine can skip a save that changes none of the query's rows. Does not apply while ``needsEverySave`` is
+    /// true.
     var usesValues: Bool { get }
     /// Whether ``step()`` has work to do. If this or ``needsEverySave`` changes, the engine calls ``ListHub/update(_:)``.
     var isReady: Bool { get }
