@@ -25,7 +25,7 @@ extension DraftComparison {
         }
     }
 
-    /// The inserted objects without which a part cannot be applied.
+    /// The inserted objects that a part needs.
     private func neededEnds(_ part: Part) -> [LinkEnd] {
         guard let row = row(part) else { return [] }
         var ends: [LinkEnd?] = []
@@ -38,8 +38,7 @@ extension DraftComparison {
         return ends.compactMap { $0 }.filter(inserted.contains)
     }
 
-    /// The object that cannot be inserted without a dropped part; nil if the part is not dropped, or if no object requires the
-    /// part.
+    /// The object that cannot be inserted because this part is dropped; nil if there is none.
     private func insertedEndWithout(_ part: Part) -> LinkEnd? {
         guard part.isDropped, let row = row(part), row.state == .inserted else { return nil }
         switch part.kind {
