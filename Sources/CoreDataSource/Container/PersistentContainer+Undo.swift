@@ -11,8 +11,8 @@ extension PersistentContainer {
     /// }
     /// ```
     ///
-    /// The changes are merged with everything that was saved after the record, as the edits of a ``Draft`` are: a value that
-    /// nobody has changed since becomes the old value, and a value that was changed since is a conflict. In a ``DraftChange``,
+    /// The changes are merged with everything that was saved after the record, like the edits of a ``Draft``. A value that
+    /// nobody has changed since becomes the old value. A value that was changed since is a conflict. In a ``DraftChange``,
     /// `base` is the value after the record, `mine` is the value before it, and `theirs` is the newest value. An object that the
     /// record has inserted is a conflict (``DraftChange/Kind/deletedHere``) if another save has edited the object since, or has
     /// linked other objects to it. A unique value that the revert would give to an object is a conflict
