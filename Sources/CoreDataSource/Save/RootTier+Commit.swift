@@ -72,8 +72,8 @@ extension RootTier {
         }
     }
 
-    /// Notifies the main context after saves were rolled back, so that all contexts undo these saves. While the saves were
-    /// pending, reads may have returned their rows instead of writes of other programs. Then the contexts also reload rows.
+    /// Notifies the main context after saves were rolled back, so that all contexts undo these saves. Reads may have returned
+    /// the rows of the pending saves instead of writes of other programs. In this case, the contexts also reload rows.
     func didRollBack() {
         state.withLock { $0.readAgainAfterOutsideWrites() }
         notifyMainIfListening()

@@ -158,8 +158,8 @@ extension RootTier {
             guard let store = self.earlyWriteStore, let rows = earlyWrite.next(of: store.rowsWrittenEarly) else {
                 return
             }
-            // Stop as soon as a save is pending. If it is the save with these rows, its commit writes the remaining rows. Any
-            // other save takes precedence.
+            // Stop as soon as a save is pending. If the pending save has these rows, its commit writes the remaining rows.
+            // Any other save takes precedence.
             guard self.pendingSaveCount == 0, store.write(rows, for: earlyWrite) else { return earlyWrite.end() }
             if earlyWrite.watch() { self.watch(earlyWrite, seen: earlyWrite.progress, turnsLeft: Self.maxTurns) }
             self.writeNext(earlyWrite)

@@ -27,8 +27,8 @@ extension RootTier {
         /// The number of running bulk changes, reads of the feed, and checks for writes of other programs. Changes that they made
         /// or found might not be recorded yet.
         var unrecordedChangeCount = 0
-        /// The number of times that pending rows were dropped because other members had changed rows and it was not known
-        /// which. If this number changes during a read, the read is repeated.
+        /// The number of times that pending rows were dropped because other members had changed unknown rows. If this number
+        /// changes during a read, the read is repeated.
         var dropCount = 0
         /// If this value changes during a read, the read is repeated.
         var readBasis: ReadBasis {

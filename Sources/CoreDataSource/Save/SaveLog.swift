@@ -41,7 +41,7 @@ package struct SaveLog {
     package private(set) var unmergedByteCount = 0
     /// The reason why the main context must reload from the store; nil if the main context is up to date.
     private(set) var staleness: Staleness?
-    /// The number of times that the main context had to reload because rows had changed and it was not known which.
+    /// The number of times that the main context had to reload because unknown rows had changed.
     private(set) var unknownChangeCount = 0
     /// The origins whose saves are left out of commits until ``resume()``.
     var postponedOrigins: Set<Int> = []
@@ -106,8 +106,8 @@ package struct SaveLog {
         return otherMemberByteCount < unmergedByteLimit ? append(LoggedSave(ofOtherMember: changes), block) : nil
     }
 
-    /// Removes from ``rows`` the rows of all saves that are in the store. Called when others have changed rows and it is not
-    /// known which: the rows in the store may be newer than the rows of these saves.
+    /// Removes from ``rows`` the rows of all saves that are in the store. Called when others have changed unknown rows: the
+    /// rows in the store may be newer than the rows of these saves.
     mutating func forgetStoredRows() {
         for number in saves.numbers(after: trimmedRows) where saves[number].isStored && !saves[number].isSuperseded {
             rows.remove(saves[number].changes)

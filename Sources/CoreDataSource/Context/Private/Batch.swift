@@ -288,7 +288,7 @@ extension PrivateContext {
     }
 }
 
-/// How far a save must have got before a call returns: to the main context or to the store.
+/// The level that a save must reach before a call returns: the main context or the store.
 ///
 /// ```swift
 /// try await contacts.add(Contact(uid: "4", name: "Zhao Yun"), waitFor: .main)

@@ -45,7 +45,7 @@ public final class PrivateContext: EditingContext {
     private var hasFailedToCascade = false
     /// The data source, if it completes the save of the running batch; otherwise nil.
     var completer: (any SaveCompleting)?
-    /// The running call of `willSave` for a change of many rows that the store could make itself; nil if there is none.
+    /// The running call of `willSave` for a bulk change, which the store could make itself; nil if there is none.
     var bulkTrial: BulkTrial?
     /// Whether the running batch reverts a record of the history.
     var isReverting = false

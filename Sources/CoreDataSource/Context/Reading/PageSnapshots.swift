@@ -108,7 +108,7 @@ package final class PageSnapshots: Sendable {
     }
 }
 
-/// The snapshot of one loop over pages. It ends when it is released.
+/// The snapshot of one loop over pages. The snapshot ends when this object is released.
 final class PageSnapshot: Sendable {
     private enum End {
         case expired, lost, reset, closed
