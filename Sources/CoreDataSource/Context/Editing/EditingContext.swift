@@ -311,7 +311,8 @@ extension EditingContext {
         bindings[object.layout.constraintOwners[constraint]].layout.concreteFamily
     }
 
-    /// Returns the binding of an entity in the context that may edit the entity, if that context is part of this save.
+    /// Returns the binding of an entity in the context of this save that may edit the entity. If there is no such context,
+    /// returns the binding in this context.
     private func binding(editing entity: Int) -> EntityBinding {
         if bindings[entity].isOwned || otherEditingContexts.isEmpty { return bindings[entity] }
         return otherEditingContexts.lazy.map { $0.bindings[entity] }.first(where: \.isOwned) ?? bindings[entity]

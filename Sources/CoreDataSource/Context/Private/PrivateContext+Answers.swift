@@ -304,7 +304,8 @@ extension PrivateContext {
             let isListed = one.list.map { !entities.isDisjoint(with: $0.family) } ?? false
             if isListed || one.rows.mayHaveRows(of: entities, stack.layout) { throw DataSourceError(tooLate: answered) }
         }
-        // The feed of another member does not say that a list is not modified. If the scopes cannot be read, throw the first error.
+        // The feed of another member has no entry for the answer `.notModified`, so look at the scopes, too. If the scopes cannot
+        // be read, throw the first error.
         let root = stack.root
         let scopes = try? root.requests.laterScopesOfOthers(than: answered, of: Array(entities), in: root)
         if scopes?.isEmpty == false { throw DataSourceError(tooLate: answered) }
