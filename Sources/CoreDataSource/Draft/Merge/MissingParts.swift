@@ -18,7 +18,7 @@ struct MissingParts {
 
     /// - Parameters:
     ///   - path: The names of the composites around the attributes, each with a dot.
-    ///   - isInOptional: Whether any of these composites is optional. The row has values for all of them.
+    ///   - isInOptional: Whether any of these composites is optional. Optional composites that are nil are left out.
     private mutating func find(in attributes: [AttributeDescription], under path: String, isInOptional: Bool) {
         for attribute in attributes where !attribute.isTransient {
             let name = path + attribute.name

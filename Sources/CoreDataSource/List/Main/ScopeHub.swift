@@ -140,7 +140,7 @@ final class ScopeHub {
         if followed.contains(where: { $0.list == nil }) { forgetReleased() }
         let list = ListFreshness(id, value)
         followed.append(Entry(list: list))
-        // If a read began before this list was added, the read has removed the scope from the shown scopes. So show the scope
+        // A read that began before this list was added may have removed the scope from the shown scopes. So show the scope
         // again.
         stack.root.scopes.show(id)
         return list
