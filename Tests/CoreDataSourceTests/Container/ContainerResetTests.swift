@@ -163,8 +163,10 @@ struct ContainerResetTests {
         // With the system's timers the save may be tried again, and written, before the reset.
         let (container, store, _) = PersistentContainer.timed()
         let senders = try container.dataSource(SenderDataSource.self)
+        var failures = container.failures.makeAsyncIterator()
         store.fail(with: noRoom)
         try await senders.add(ItemData(key: "a", number: 1), waitFor: .main)
+        _ = await failures.next()
         let shown = try senders.fetch(Sender.self)
         try #require(shown.count == 1)
         store.fail(with: nil)
