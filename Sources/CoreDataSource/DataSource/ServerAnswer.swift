@@ -66,9 +66,9 @@ public struct ScopeRequest: Sendable, Hashable {
 /// Throw such an error in the closure of a ``DataSource/load(_:maxAge:whenStale:timeLimit:deleting:options:_:)``. Until the
 /// time in ``retryAfter`` has passed, loads of the scope throw `loadPostponed`, in all processes that share the store.
 public protocol RetryAfterError: Error {
-    /// The time from the error until the next request; nil if the server does not say. The pause is up to a tenth longer, so
-    /// that devices do not all ask at the same time, but at most a day. If the usual pause after failures is longer, that pause
-    /// applies. Negative times count as zero.
+    /// The time from the error until the next request; nil if the server does not say. The pause is up to a tenth longer
+    /// than this time, so that devices do not all ask at the same time. The pause is at most a day. If the usual pause after
+    /// failures is longer, the usual pause applies. Negative times count as zero.
     var retryAfter: Duration? { get }
 }
 

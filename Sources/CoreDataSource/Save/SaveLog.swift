@@ -126,8 +126,9 @@ package struct SaveLog {
     /// - Returns: The group; nil if there is no save to commit, if a commit is running, or during a reset.
     package mutating func takeForCommit(at now: ContinuousClock.Instant = .now) -> [ChangeSet]? {
         guard committing == nil, !isResetting else { return nil }
-        // Committed saves stay in the log until all earlier saves are committed. If the committed saves use too much memory,
-        // commit nothing while saves are postponed. Afterwards, commit only the saves whose rows were locked.
+        // Committed saves stay in the log until all earlier saves are committed. If these committed saves use too much memory
+        // and a pending save was locked, commit nothing while saves are postponed. After `resume()`, commit only the saves that
+        // were locked.
         let isFull = storedByteCount >= unmergedByteLimit && pendingNumbers.all.contains { saves[$0].isLocked }
         if isFull, isPostponing { return nil }
         var group: [ChangeSet] = []

@@ -301,7 +301,8 @@ final class BulkTrial {
     /// The entities of the changed rows.
     let family: Set<Int>
     let isDeletion: Bool
-    /// Whether the hook has used objects that exist only if the rows become objects.
+    /// Whether the hook has asked for the changed objects. If so, the store cannot make the change in one statement: the batch must
+    /// make objects from the rows.
     private(set) var needsObjects = false
     /// Whether the hook has discarded the batch.
     var hasRolledBack = false
