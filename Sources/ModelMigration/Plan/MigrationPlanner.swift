@@ -14,7 +14,8 @@ struct MigrationPlanner {
     /// relationships of sub-entities became one relationship of their parent entity.
     var relationshipSources: [RelationshipName: [RelationshipName]] = [:]
     var plan = MigrationPlan()
-    /// Returns how a migration can use the initial value of an attribute; nil to use the model.
+    /// Returns how a migration can use the initial value of an attribute. Returns nil if this is unknown or if there is no such
+    /// value; the model then decides.
     var initialValue: (_ entity: String, _ column: Int) -> InitialValue? = { _, _ in nil }
     /// The positions of the entities in the plan, by their old names.
     private(set) var migrationPositions: [String: Int] = [:]
@@ -47,8 +48,8 @@ struct MigrationPlanner {
         for (name, identifier) in matching.ambiguous.map({ elements[$0] }) {
             plan.obstacles.append(
                 "\(name): its renaming identifier is \(identifier ?? ""), which can mean more than one \(kind) of the old model. "
-                    + "Keep the earlier versions of the model in the bundle or the lock file, or give the \(kind) that kept "
-                    + "its name a renaming identifier equal to its name.")
+                    + "Keep the earlier versions of the model in the bundle or the lock file, or find the \(kind) that has "
+                    + "the same name in both models, and set its renaming identifier to this name.")
         }
     }
 
