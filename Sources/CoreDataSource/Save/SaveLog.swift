@@ -180,7 +180,8 @@ package struct SaveLog {
     ///
     /// - Returns: Whether another commit must follow. There are three reasons: saves did not fit into the transaction, saves were
     ///   added or resumed during this commit, or the commit left out saves of origins that are not postponed. After a failure,
-    ///   the saves that were not in the transaction need no other commit.
+    ///   saves that did not fit are no reason for another commit: the failure also ends the wait for every save that was in
+    ///   the log when the commit began (`failureReach`).
     package mutating func endCommit() -> Bool {
         let through = isWritten ? committing?.upperBound ?? committed : failureReach
         (committing, committingByteCount) = (nil, 0)

@@ -210,7 +210,8 @@ extension DraftComparison {
             }
             guard let own = values(merged) else { return nil }
             let old = saved.flatMap(values)
-            // A derived value can change even if the parts of its row in the constraint are dropped.
+            // Even if all parts that change columns of this constraint are dropped, a derived column of the constraint can
+            // change, because it is calculated from other columns.
             let keepsOld = row.state == .edited && !columns.contains(where: derived.contains)
             return UniqueConflicts.Claim(
                 row: index, end: end, values: own, old: keepsOld ? old : nil, isNew: old != own)

@@ -229,7 +229,7 @@ public final class LiveList<Object: ManagedObject> {
         }
     }
 
-    /// Subscribes to the engine in place of the list, and passes each report, failure and end on to its closures.
+    /// Subscribes to the engine in place of the list, and forwards each report, failure and end to its closures.
     private final class EngineSubscriber: ListSubscriber {
         var onReport: (ListReport) -> Void = { _ in }
         var onFailure: (ListReason) -> Void = { _ in }
