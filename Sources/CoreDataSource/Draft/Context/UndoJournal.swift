@@ -95,48 +95,6 @@ struct UndoJournal {
     }
 }
 
-/// The two ends of a link that is stored in a row of its own.
-struct LinkedPair {
-    let source: LinkEnd
-    let destination: LinkEnd
-    let pairs: PairColumns
-    /// The name of the source's relationship.
-    let name: String
-    /// The name of the inverse relationship, which belongs to the destination; nil if there is no inverse.
-    let inverseName: String?
-
-    var ends: [LinkEnd] { [source, destination] }
-
-    /// The entities that the source and the destination of a link can belong to.
-    struct Families {
-        let columns: PairColumns
-        let source: [Int]
-        let destination: [Int]
-        let name: String
-        let inverseName: String?
-
-        /// - Returns: Nil if the layout does not store links.
-        init?(_ links: EntityLayout, _ layout: ModelLayout) {
-            guard let (owner, relationship) = layout.relationship(ofLinks: links) else { return nil }
-            columns = links.pairColumns(isReversed: false)
-            source = owner.concreteFamily
-            destination = relationship.destinationFamily
-            name = relationship.name
-            inverseName = relationship.inverse?.name
-        }
-    }
-
+extension LinkedPair {
     init?(_ link: ManagedObject, _ layout: ModelLayout) { self.init(link.row, link.layout, layout) }
-
-    /// - Parameter links: The layout of the row.
-    init?(_ row: RowSnapshot, _ links: EntityLayout, _ layout: ModelLayout) {
-        guard let families = Families(links, layout), let source = row.end(families.columns.own, families.source),
-            let destination = row.end(families.columns.other, families.destination)
-        else { return nil }
-        pairs = families.columns
-        name = families.name
-        inverseName = families.inverseName
-        self.source = source
-        self.destination = destination
-    }
 }
