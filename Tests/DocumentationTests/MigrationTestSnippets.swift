@@ -11,7 +11,9 @@ enum LastRelease {
     static let model = ManagedObjectModel("Notes") { Note.self }
 
     final class Notes: EntityDataSource {
-        override class var entities: [ManagedObject.Type] { [Note.self] }
+        nonisolated override class var entities: [ManagedObject.Type] {
+            [Note.self]
+        }
     }
 }
 

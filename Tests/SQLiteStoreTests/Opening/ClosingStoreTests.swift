@@ -72,7 +72,7 @@ struct ClosingStoreTests {
     }
 
     /// A write can take long. If the closing thread waited for the writer, the closing thread and the write would wait for each other here.
-    @Test(.timeLimit(.minutes(5))) func aStoreThatIsReleasedDuringAWriteIsClosedLater() throws {
+    @Test(.timeLimit(.minutes(30))) func aStoreThatIsReleasedDuringAWriteIsClosedLater() throws {
         let folder = try TemporaryFolder()
         let (released, answers) = (Guarded<SQLiteStore?>(nil), Guarded<[Bool]>([]))
         var options = SQLiteStore.Options.test(folder)
