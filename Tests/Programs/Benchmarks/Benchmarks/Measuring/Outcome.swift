@@ -2,7 +2,7 @@
 struct Outcome: Sendable {
     var id: String
     var n: Int
-    /// The highest ratio to be content with.
+    /// The highest ratio to be content with, or the largest time, size or number of ours: the workload says of what.
     var aim: String
     var oursNanoseconds: UInt64
     var rawNanoseconds: UInt64

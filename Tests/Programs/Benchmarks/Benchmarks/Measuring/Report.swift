@@ -40,6 +40,7 @@ extension Report {
         var highestRatio: Double?
         var p50: Double?
         var p99: Double?
+        var longest: Double?
         var statements: Int
         var rows: Int
         var log: Int
@@ -57,6 +58,7 @@ extension Report {
             case highestRatio = "highest_ratio"
             case p50 = "p50_us"
             case p99 = "p99_us"
+            case longest = "longest_us"
             case rows = "rows_written"
             case log = "wal_bytes"
             case peak = "peak_rss_mb"
@@ -78,6 +80,7 @@ extension Report.Line {
             lowestRatio: outcome.ratios?.lowerBound, highestRatio: outcome.ratios?.upperBound,
             p50: latencies.isEmpty ? nil : Double(latencies.median) / 1e3,
             p99: latencies.isEmpty ? nil : Double(latencies.quantile(0.99)) / 1e3,
+            longest: latencies.max().map { Double($0) / 1e3 },
             statements: sample.statements, rows: sample.rowsWritten, log: sample.walBytes,
             peak: Double(sample.peakBytes) / 1_048_576, bytes: outcome.bytes?.ours,
             wakeUps: outcome.wakeUps?.ours,

@@ -76,7 +76,8 @@ extension Bench {
     }
 
     /// W27-read: a history is read; raw: its rows are read, and not decoded. W27-trim: saves of one object while each save
-    /// drops old records; in place of raw: saves when there is nothing to drop.
+    /// drops old records; in place of raw: saves when there is nothing to drop. The aim is for the longest of these saves: none of them
+    /// waits for more than 20 ms. There is no aim for reading.
     func readingAndTrimming() async throws -> [Outcome] {
         let url = newFile()
         let count = options.million
@@ -108,7 +109,7 @@ extension Bench {
         remove(url)
         return [
             Outcome("W27-read", n: count, aim: "", ours: reading.ours, raw: reading.raw),
-            Outcome("W27-trim", n: saves.count, aim: "", ours: [trimmed], raw: [untrimmed]),
+            Outcome("W27-trim", n: saves.count, aim: "max 20 ms", ours: [trimmed], raw: [untrimmed]),
         ]
     }
 
