@@ -38,6 +38,42 @@ struct PinEndTests {
         try await container.close()
     }
 
+    /// On a server, no session keeps its transaction open afterwards.
+    @Test(arguments: PinPlace.all)
+    func aPinEndsAtItsLimitInEachKindOfStore(place: PinPlace) async throws {
+        let directory = try TemporaryDirectory()
+        let (timers, limit) = (ManualTimers(), Duration.milliseconds(10))
+        let server = try place == .server ? SharedPlace(.postgreSQL) : nil
+        let container = try place.open(directory.store, on: server, timers.scheduling(only: limit))
+        let contacts = try container.dataSource(ContactDataSource.self)
+        var failures = container.failures.makeAsyncIterator()
+        try await contacts.add(contactList(0..<2))
+        try container.main.pin(for: limit)
+        try await contacts.add(ContactData(uid: "uid-1", name: "new"))
+        #expect(try container.main.names["uid-1"] == "name 1")
+        let session = try server?.session()
+        #expect(try session.map { try openTransactionCount($0) } != 0)
+        timers.pass(limit)
+        timers.fire()
+        let failure = try #require(await failures.next())
+        #expect(failure.kind == .store && failure.error.code == .pinExpired)
+        #expect(container.main.pinned == nil)
+        #expect(try container.main.names["uid-1"] == "new")
+        // The connection that kept the state is closed on another thread.
+        while let session, try openTransactionCount(session) > 0 { await Task.yield() }
+        try await container.close()
+        if place.isFile { try expectIntact(directory.store) }
+    }
+
+    /// The number of sessions of the database that have a transaction open and run no statement.
+    private func openTransactionCount(_ session: PostgreSQLSession) throws -> Int {
+        let rows = try session.run(
+            """
+            SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in transaction%'
+            """)
+        return try #require(rows.first?.first.flatMap { $0.flatMap { Int($0) } })
+    }
+
     /// Timers stand still while the system sleeps.
     @Test func aLimitThatPassesUnnoticedEndsThePinAtTheNextRead() async throws {
         let (container, timers) = try timed()

@@ -33,6 +33,20 @@ enum PinPlace: String, Sendable, CaseIterable {
         }
     }
 
+    /// Opens a store with other timers.
+    ///
+    /// - Parameter server: The place of a store on a server; nil for the other kinds.
+    func open(_ url: URL, on server: SharedPlace?, _ scheduling: WorkScheduling) throws -> PersistentContainer {
+        if let server { return try server.open(scheduling: scheduling) }
+        let layout = ModelLayout(.contacts)
+        if self == .memory {
+            return PersistentContainer(
+                layout, InMemoryStore(layout), startup: StoreStartup(reason: .firstLaunch), scheduling: scheduling)
+        }
+        let store = try SQLiteStore.open(.contacts(url, isShared: self == .sharedFile))
+        return PersistentContainer(layout, store, startup: store.startup, scheduling: scheduling)
+    }
+
     /// Opens a file whose calls can fail.
     func open(
         _ url: URL, _ calls: FileCalls, _ configuration: PersistentContainer.Configuration = .init(synchronous: .normal)

@@ -13,6 +13,14 @@ final class ManualTimers: Sendable {
         return scheduling
     }
 
+    /// The clock of the test, and its timers of one length. All other timers are those of the system.
+    func scheduling(only length: Duration) -> WorkScheduling {
+        let (system, manual) = (WorkScheduling.system, scheduling)
+        var scheduling = manual
+        scheduling.after = { delay, work in (delay == length ? manual : system).after(delay, work) }
+        return scheduling
+    }
+
     /// Moves the clock without running timers, as if the system had slept.
     func pass(_ duration: Duration) { time.withLock { $0 += duration } }
 

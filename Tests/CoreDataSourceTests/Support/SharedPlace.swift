@@ -53,10 +53,13 @@ final class SharedPlace: Sendable {
     /// Runs SQL as another program does, in the schema of the store's first generation.
     func run(_ sql: String) throws {
         if let url { return try RawConnection(url).execute(sql) }
-        let session = try PostgreSQLServer.shared.session(database: database)
+        let session = try session()
         try session.run("SET search_path = 'store 1'")
         try session.run(sql)
     }
+
+    /// Connects to the database of the server as another program does.
+    func session() throws -> PostgreSQLSession { try PostgreSQLServer.shared.session(database: database) }
 
     func open(
         model: ManagedObjectModel = .contacts, times: LeaseTimes = .patient,
