@@ -274,9 +274,10 @@ struct ScopeLoadTests {
         }
     }
 
-    @Test func aListThatLostItsObjectsIsAFailure() async throws {
+    @Test(arguments: [100, 10_000])
+    func aListThatLostItsObjectsIsAFailure(count: Int) async throws {
         try await withScopes { contacts, _ in
-            try await contacts.load(.contacts, maxAge: .zero) { _ in .list(contactList(0..<100), entityTag: "1") }
+            try await contacts.load(.contacts, maxAge: .zero) { _ in .list(contactList(0..<count), entityTag: "1") }
             await expectError(.emptySync) {
                 try await contacts.load(.contacts, maxAge: .zero) { _ in .list([], entityTag: "2") }
             }
@@ -287,7 +288,7 @@ struct ScopeLoadTests {
             }
             let found = try contacts.freshness(of: .contacts)
             #expect(found.entityTag == "1" && found.failureCount == 2 && found.lastFailure == "tooManyDeletions")
-            #expect(try contacts.count(ContactEntity.self) == 100)
+            #expect(try contacts.count(ContactEntity.self) == count)
             try await contacts.load(.contacts, maxAge: .zero, options: .allowsEmpty) { _ in .list([]) }
             #expect(try contacts.count(ContactEntity.self) == 0)
         }
