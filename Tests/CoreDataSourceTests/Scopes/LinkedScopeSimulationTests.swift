@@ -11,7 +11,9 @@ import Testing
 /// if the rule refuses the newest answer. When the server stops to change, every load succeeds with few requests, and the lists become
 /// those of the server.
 ///
-/// `COREDATASOURCE_SCOPES` says how many worlds there are of each kind of store, and `COREDATASOURCE_SEED` repeats a run.
+/// `COREDATASOURCE_SCOPES` says how many worlds there are of each kind of store, and `COREDATASOURCE_SEED` sets the seed. The seed
+/// determines what each world does. The tasks of a world run one after the other, so the same seed repeats a run, except where two
+/// lists are loaded at the same time (`loadTwo`).
 @MainActor
 struct LinkedScopeSimulationTests {
     @Test(arguments: ScopeStoreKind.allCases)

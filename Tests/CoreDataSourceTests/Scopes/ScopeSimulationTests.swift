@@ -8,7 +8,10 @@ import Testing
 /// are deleted and evicted, requests fail and take too long, clocks are set back, tasks are cancelled, stores are reset, and other
 /// processes load the same lists. Most stores keep a history, which a consumer follows. `ScopeProcessTests` kills processes.
 ///
-/// `COREDATASOURCE_SCOPES` says how many worlds there are of each kind of store, and `COREDATASOURCE_SEED` repeats a run.
+/// `COREDATASOURCE_SCOPES` says how many worlds there are of each kind of store, and `COREDATASOURCE_SEED` sets the seed. The seed
+/// determines what each world does. But up to three tasks load at the same time, and the seed does not determine their order. So the
+/// same seed can make another run. The tasks of `LinkedScopeSimulationTests` run one after the other, except in one step at the end of
+/// each world.
 @MainActor
 struct ScopeSimulationTests {
     /// A server with a list that changes. Its entity tags are the numbers of its versions.
