@@ -80,7 +80,7 @@ extension PersistentContainer {
 
     // MARK: Authors
 
-    /// Runs the body, and records its saves with an author in the kept history. Core Data calls this the `transactionAuthor`.
+    /// Runs the body, and gives its saves an author. Core Data calls this the `transactionAuthor`.
     ///
     /// ```swift
     /// try await container.withAuthor("importer") {
@@ -91,6 +91,9 @@ extension PersistentContainer {
     /// The author is a value of the task: it applies to all saves of this container that the body and its child tasks make,
     /// with `add`, `sync`, `perform`, drafts and calls with a callback. `Configuration.author` is the author of all other
     /// saves.
+    ///
+    /// Loops over ``saves`` get the author as ``CommittedSave/author``, also in other processes and without a kept history. A
+    /// kept history records the author with each save: ``HistoryRecord/author``.
     ///
     /// **Isolation**: the isolation of the caller.
     ///
