@@ -1,5 +1,5 @@
-// Exports the module for apps and the public types that a store uses, so that the author of a store needs only one
-// import.
+// Exports the public types that a store uses, and CoreDataSource, the module for apps. So the author of a store needs only
+// one import.
 @_exported public import CoreDataSource
 @_exported public import struct RowStore.ChangeSet
 @_exported public import struct RowStore.CodableRecord

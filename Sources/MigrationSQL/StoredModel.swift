@@ -63,8 +63,8 @@ package struct StoredJoin: Sendable {
         let key: String
         /// The column with the entity's index; nil if all objects at this end have the same entity.
         let entity: String?
-        /// The column with the position of this end's object among all objects that the object at the other end is linked to;
-        /// nil if these objects are not ordered.
+        /// Each object at the other end has a list of linked objects at this end. This column has the position of an object in
+        /// that list; nil if the list is not ordered.
         let position: String?
 
         package init(key: String, entity: String?, position: String?) {

@@ -216,9 +216,9 @@ extension FetchExpression {
 }
 
 extension String {
-    /// Whether no other string is canonically equivalent to this string. This is true for ASCII strings without these
-    /// characters: K, the semicolon and the backquote have equivalent scalars, and a carriage return makes one character
-    /// with a line feed.
+    /// Whether no other string is canonically equivalent to this string. This is true for ASCII strings without five
+    /// characters. K, the semicolon and the backquote have equivalent scalars. A carriage return and a line feed together make one
+    /// character.
     var hasSingleSpelling: Bool {
         utf8.allSatisfy { $0 < 0x80 && !Self.doubled.contains($0) }
     }

@@ -8,8 +8,8 @@ package struct HistoryNames: Sendable, Codable, Equatable {
     struct Entity: Sendable, Codable, Equatable {
         var name: String
         var columns: [Column]
-        /// The name since the last migration. Empty if the migration, or an earlier one, has removed the entity; nil if the store
-        /// has not been migrated since.
+        /// The name after the newest migration of the store. Empty if a migration has removed the entity; nil if the store has not
+        /// been migrated since it had this layout.
         var newName: String?
     }
 
@@ -66,10 +66,10 @@ package struct HistoryNames: Sendable, Codable, Equatable {
         }
     }
 
-    /// Translates changes of the layout that has these names to another layout. The result leaves out entities and columns that
-    /// the other layout does not have, and columns whose storage differs. Renamed entities, attributes and relationships are
-    /// found by their names after the migrations of the store. If the store has not been migrated, they are found by their
-    /// renaming identifiers.
+    /// Translates a change set to another layout. The change set uses the layout that has these names. The result leaves out
+    /// entities and columns that the other layout does not have, and columns whose storage differs. Renamed entities,
+    /// attributes and relationships are found by their names after the migrations of the store. If the store has not been
+    /// migrated, they are found by their renaming identifiers.
     func translate(_ changes: ChangeSet, to layout: ModelLayout) -> ChangeSet {
         let targets = targets(in: layout)
         var translated = ChangeSet(entities: [])

@@ -39,8 +39,8 @@ package struct RequiredRange: Sendable, Equatable {
         (self.column, self.bounds) = (column, bounds)
     }
 
-    /// Returns the nearest `Double`. The conversion keeps the order, but can make different integers equal. So a range
-    /// contains its bounds.
+    /// Returns the nearest `Double`. The conversion keeps the order, but can make different integers equal. So `<` and `>`
+    /// also give a range that includes the bound.
     private static func number(_ value: RowValue, _ storage: ColumnStorage) -> Double? {
         switch value {
         case .integer(let number): storage == .integer ? Double(number) : nil
@@ -57,8 +57,8 @@ package struct RequiredRange: Sendable, Equatable {
 }
 
 extension ListQuery {
-    /// The range that contains the values of one column in all rows of the list. Nil if there is none, or if related rows or
-    /// objects also determine the rows of the list.
+    /// The range that contains the values of one column in all rows of the list. Nil if there is none, if the list uses
+    /// columns of related rows, or if a part of its predicate is evaluated on objects.
     package var requiredRange: RequiredRange? {
         joined.isEmpty && objectPredicate == nil ? RequiredRange(predicate, order.layout) : nil
     }
