@@ -7,8 +7,8 @@ extension PostgreSQLStore {
     /// Compares the store's model and database key with the options, and lists the members that have the store open.
     /// Changes nothing, so a read-only server is enough.
     ///
-    /// - Returns: The result that a reset would have: the reason, and the number of objects that would be dropped. Without
-    ///   `countsRows`, the objects of a store that needs no reset are not counted. The reset policy is ignored.
+    /// - Returns: The result that a reset would have: the reason, and the number of objects that would be dropped. The objects
+    ///   are counted only if the store needs a reset, or if `countsRows` is true. The reset policy is ignored.
     /// - Throws: The errors of opening the store, except `modelChanged` and `storeInUse`.
     package static func forecast(
         _ options: Options, countsRows: Bool = false
@@ -75,8 +75,8 @@ extension PostgreSQLStore {
         } ?? nil
     }
 
-    /// Returns facts about a store that the options would keep, without changing anything; nil if the store does not exist, or
-    /// was made for another model or key.
+    /// Returns facts about a store, and changes nothing. Returns nil if the store does not exist, or if it was made for another
+    /// model or key.
     ///
     /// - Throws: The errors of opening the store, except `modelChanged` and `storeInUse`.
     package static func outlook(_ options: Options) throws(DataSourceError) -> StoreOutlook? {

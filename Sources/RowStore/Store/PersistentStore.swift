@@ -250,7 +250,7 @@ public struct CommitOutcome: Sendable {
     }
 }
 
-/// The state of the store that the reads of one call of ``PersistentStore/read(_:_:)`` see.
+/// Says which state of the store is visible to the reads in one call of ``PersistentStore/read(_:_:)``.
 public enum ReadIsolation: Sendable {
     /// Each read sees all commits that ended before the read began.
     case statement

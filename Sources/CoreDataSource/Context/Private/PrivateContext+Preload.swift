@@ -17,8 +17,8 @@ extension PrivateContext {
     /// ```
     ///
     /// Objects of another data source are read-only here, and keep the values that they had when they were read. If the batch
-    /// links such an object, the batch is saved before the object can be deleted. So the delete rule of the relationship
-    /// applies to the new link.
+    /// links such an object, no other batch can delete the object until this batch is saved. So the delete rule of the
+    /// relationship applies to the new link.
     ///
     /// If the data source owns only some sub-entities of the entity, the call reads only the objects of these sub-entities.
     /// Then only look-ups by the classes of these sub-entities are faster. A look-up by the class of the entity still reads the

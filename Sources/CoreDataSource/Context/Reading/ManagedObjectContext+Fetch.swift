@@ -38,8 +38,8 @@ extension ManagedObjectContext {
         return accepted
     }
 
-    /// Returns the first objects that the object predicate accepts: the part of the predicate that is evaluated on objects. Rows
-    /// are read in batches until there are enough objects.
+    /// Returns the first objects that the object predicate accepts. The object predicate is the part of the predicate that is
+    /// evaluated on objects. Rows are read in batches until there are enough objects.
     ///
     /// - Returns: Nil if another save was made during the reads, because the batches may then be inconsistent.
     private func first(
