@@ -22,7 +22,7 @@ struct Options: Sendable {
     var followedStorePath: String?
 
     static let usage = """
-        usage: benchmarks [--quick] [--filter W1,W3] [--n 100000 | --scale 1000,10000,100000,1000000] [--json FILE]
+        usage: benchmarks [--quick] [--filter W1,W3] [--n 100000 | --scale 1000,10000,100000,1000000] [--rounds 7] [--json FILE]
         """
     /// What is measured at each scale where nothing else is asked for.
     private static let scaledWorkloads = ["W1", "W2", "W5-registered", "W5-store", "W6-unread", "W6-read"]

@@ -68,7 +68,7 @@ struct Bench: Sendable {
         ours: () async throws -> Sample, raw: () async throws -> Sample
     ) async throws -> (ours: [Sample], raw: [Sample]) {
         var results: (ours: [Sample], raw: [Sample]) = ([], [])
-        for round in 0...max(3, options.rounds / 2) {
+        for round in 0...options.rounds {
             for isOurs in [round % 2 == 0, round % 2 != 0] {
                 let sample = try await isOurs ? ours() : raw()
                 if round == 0 { continue }

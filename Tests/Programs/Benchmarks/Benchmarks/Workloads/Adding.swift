@@ -64,7 +64,7 @@ extension Bench {
     func savingBeside() async throws -> Outcome {
         let values = ContactList(0..<options.n).values
         var samples: (beside: [Sample], alone: [Sample]) = ([], [])
-        for round in 0...max(3, options.rounds / 2) {
+        for round in 0...options.rounds {
             let url = newFile()
             let ours = try await ContactStore(url, .normal)
             let groups = try await ours.container.dataSource(GroupSource.self)
@@ -96,7 +96,7 @@ extension Bench {
         let lists = (0..<largeSaves).map { ContactList($0 * count..<($0 + 1) * count).values }
         let list = ContactList(0..<largeSaves * count)
         let raw = list.raw
-        let results = try await compare(rounds: max(3, options.rounds / 2)) {
+        let results = try await compare(rounds: options.rounds) {
             let waits = try await waits(lists)
             return Sample(nanoseconds: waits.max() ?? 0, latencies: waits)
         } raw: {

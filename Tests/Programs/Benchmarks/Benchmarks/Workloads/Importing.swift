@@ -13,7 +13,7 @@ extension Bench {
     func importing(_ id: String, changeLimit: Int = .max, isAllBound: Bool = false) async throws -> Outcome {
         let count = options.n
         var samples: (ours: [Sample], raw: [Sample]) = ([], [])
-        for round in 0...max(3, options.rounds / 2) {
+        for round in 0...options.rounds {
             let ours = try await stallOfOurs(count, changeLimit, isAllBound)
             let raw = try await stallOfRaw(count)
             // The first round warms up.

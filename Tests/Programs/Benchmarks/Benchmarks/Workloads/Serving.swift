@@ -152,7 +152,7 @@ extension Bench {
     func waitingOnServer() async throws -> Outcome {
         let values = ContactList(0..<options.n).values
         var samples: (beside: [Sample], alone: [Sample]) = ([], [])
-        for round in 0...max(3, options.rounds / 2) {
+        for round in 0...options.rounds {
             let ours = try await ServerStore(Database().connection, .full)
             let groups = try await ours.container.dataSource(GroupSource.self)
             let isDone = Latencies()

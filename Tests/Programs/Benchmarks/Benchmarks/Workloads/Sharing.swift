@@ -45,7 +45,7 @@ extension Bench {
         let list = ContactList(0..<count)
         let values = list.values
         var samples: (both: [Sample], alone: [Sample]) = ([], [])
-        for round in 0...max(3, options.rounds / 2) {
+        for round in 0...options.rounds {
             for isAlone in [false, true] {
                 let url = newFile()
                 let ours = try await ContactStore(url, synchronous, sharing: .processes)
