@@ -17,7 +17,6 @@ struct raw_list {
 
 // Ends the process with SQLite's message unless the code is the expected one.
 void raw_check(raw_store *store, int code, int expected);
-void raw_run(raw_store *store, const char *sql);
 // Prepares a statement unless it was.
 sqlite3_stmt *raw_prepare(raw_store *store, sqlite3_stmt **statement, const char *sql);
 void raw_step(raw_store *store, sqlite3_stmt *statement);

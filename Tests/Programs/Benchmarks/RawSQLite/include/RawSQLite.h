@@ -82,6 +82,8 @@ void raw_mail_list(raw_store *store);
 // Deletes the first threads with their messages, in one transaction.
 void raw_mail_delete(raw_store *store, size_t threads);
 
+// Runs a statement that returns no rows, such as BEGIN.
+void raw_run(raw_store *store, const char *sql);
 // The first integer of a query's first row.
 int64_t raw_value(raw_store *store, const char *sql);
 // The version of the SQLite that both sides use.
