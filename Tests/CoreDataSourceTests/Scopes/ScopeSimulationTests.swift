@@ -56,6 +56,8 @@ struct ScopeSimulationTests {
         let resets = Shared(0)
         /// Whether anything was requested or stored since the last reset.
         let isTouched = Shared(false)
+        /// What has happened since the last check, for the message of a failure.
+        let events = Shared<[String]>([])
 
         init(_ members: [ContactDataSource], _ place: ScopePlace, seed: UInt64, round: Int) {
             (self.members, self.place, self.seed) = (members, place, seed)
@@ -76,7 +78,12 @@ struct ScopeSimulationTests {
             return value
         }
 
-        func changeServer() { random.update { server.change(&$0) } }
+        func changeServer() {
+            random.update { server.change(&$0) }
+            note("the server has \(server.tag): \(server.versions.value[server.tag].sorted())")
+        }
+
+        func note(_ event: String) { events.update { $0.append(event) } }
 
         func anyMember() -> ContactDataSource { members[roll(0...members.count - 1)] }
 
@@ -106,10 +113,12 @@ struct ScopeSimulationTests {
                 isTouched.value = true
                 let before = try contacts.freshness(of: scope)
                 let (tag, user) = (server.tag, resets.value)
+                note("apply \(scope.name) \(tag)")
                 try await contacts.apply(
                     .list(list(tag, of: scope, for: user), entityTag: "\(tag)"), to: scope,
                     requestedAt: place.clock.value,
                     since: before, deleting: .all)
+                note("applied \(scope.name) \(tag)")
             // Members compare the times of their requests.
             case 5: place.pass(Double(roll((members.count == 1 ? -20 : 0)...20)))
             case 6: contacts.tier.forgetScopes()
@@ -119,6 +128,7 @@ struct ScopeSimulationTests {
                 // The running requests have taken too long, but go on. The timers of shared stores are those of the system.
                 mayOverlap.value = true
                 place.timers.fire()
+                note("time limit")
             case 9 where scopes.count == 2: await loadObject()
             default: place.pass(1)
             }
@@ -144,6 +154,7 @@ struct ScopeSimulationTests {
         @MainActor func reset() async throws {
             mayOverlap.value = true
             resets.update { $0 += 1 }
+            note("reset")
             isTouched.value = false
             try await members[0].main.container?.reset()
         }
@@ -165,6 +176,8 @@ struct ScopeSimulationTests {
             isTouched.value = true
             #expect(server.running.value[name] == 1 || mayOverlap.value, "Two requests for \(name), seed \(seed).")
             let (tag, user) = (server.tag, resets.value)
+            note("request \(name) \(tag), page \(request.page)")
+            defer { note("answer \(name) \(tag), page \(request.page)") }
             let list = { (tag: Int) in self.list(tag, of: scope, for: user) }
             for _ in 0..<roll(0...2) { try await interfere() }
             if scopes.count == 2, name == scopes[outer].name, roll(0...1) == 0 { try await loadTheOtherScope() }
@@ -215,11 +228,13 @@ struct ScopeSimulationTests {
                     check(scope, tag, rows.reduce(into: [:]) { $0[$1.uid] = Int($1.name) })
                 }
             }
+            events.value = []
         }
 
         /// - Parameter rows: The versions of the stored objects, by their uids.
         private func check(_ scope: SyncScope<ContactEntity>, _ tag: Int, _ rows: [String: Int]) {
-            let world = "tag \(tag) of \(scope.name), seed \(seed), rows \(rows)"
+            let world =
+                "tag \(tag) of \(scope.name), seed \(seed), rows \(rows), after: \(events.value.joined(separator: "; "))"
             #expect(tag >= newest.value[scope.name] ?? 0, "An older list replaced a newer one, \(world).")
             newest.update { $0[scope.name] = tag }
             let listed = Set(list(tag, of: scope, for: 0).map(\.uid))
@@ -249,10 +264,14 @@ struct ScopeSimulationTests {
             let tasks = (0..<count).map { _ in
                 let (contacts, scope) = (anyMember(), anyScope())
                 return Task {
+                    defer { note("load of \(scope.name) ends") }
                     try await contacts.load(scope, maxAge: maxAge, deleting: .all) { try await answer($0, for: scope) }
                 }
             }
-            if isCancelled { tasks[roll(0...1)].cancel() }
+            if isCancelled {
+                tasks[roll(0...1)].cancel()
+                note("cancel")
+            }
             for task in tasks {
                 if case .failure(let error) = await task.result { check(error) }
             }
