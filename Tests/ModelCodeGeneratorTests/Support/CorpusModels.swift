@@ -1,20 +1,25 @@
 import Foundation
+import ModelReader
 import TestSupport
 
 /// Models of real apps, which lie beside the package and not in it.
 enum CorpusModels {
-    /// The last version of each bundle, as far as it is XML.
+    /// The current version of each bundle, or the last in the order of the names if the bundle names none. Versions that are not
+    /// XML are left out.
     static let all: [URL] = {
         let files = FileManager.default.enumerator(at: PackageFiles.models, includingPropertiesForKeys: nil)
-        var last: [String: URL] = [:]
+        var versions: [URL: [URL]] = [:]
         while let file = files?.nextObject() as? URL {
             guard file.lastPathComponent == "contents" else { continue }
             let version = file.deletingLastPathComponent()
             let parent = version.deletingLastPathComponent()
-            let bundle = parent.pathExtension == "xcdatamodeld" ? parent.path : version.path
-            if last[bundle].map({ $0.path < version.path }) ?? true { last[bundle] = version }
+            versions[parent.pathExtension == "xcdatamodeld" ? parent : version, default: []].append(version)
         }
-        return last.sorted { $0.key < $1.key }.map(\.value)
+        return versions.sorted { $0.key.path < $1.key.path }.compactMap { bundle, versions in
+            let named = try? ModelBundle(at: bundle).currentVersion
+            return versions.first { $0.deletingPathExtension().lastPathComponent == named }
+                ?? versions.max { $0.path < $1.path }
+        }
     }()
 
     /// As many as are asked for, from the whole list.
