@@ -251,8 +251,8 @@ let package = Package(
         .testTarget(
             name: "ModelResetTests",
             dependencies: [
-                "CoreDataSource", "ModelResetCommands", "TestSupport", "ModelReader", "SQLiteStore", "RowStore",
-                "ModelMigration", "ManagedModel",
+                "CoreDataSource", "ModelResetCommands", "TestSupport", "ModelConversion", "ModelCodeGenerator",
+                "ModelReader", "SQLiteStore", "RowStore", "ModelMigration", "ManagedModel",
                 .target(name: "PostgreSQLStore", condition: .when(traits: ["PostgreSQL"])),
             ]),
         .testTarget(name: "PackageCatalogTests", dependencies: ["TestSupport", "CSQLite"]),

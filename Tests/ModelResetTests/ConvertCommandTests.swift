@@ -123,29 +123,3 @@ import Testing
         #expect(outcome.errors.hasPrefix("app/A.swift:2: error: Int8 cannot be stored."))
     }
 }
-
-/// Models of real apps go there and back.
-@Suite(.enabled(if: Corpus.isPresent, "no models found: set COREDATASOURCE_MODELS to their directory"))
-struct ConvertedCorpusTests {
-    @Test(arguments: Corpus.rows.filter { $0.file.lastPathComponent == "contents" })
-    func everyVersionComesBackWithTheSameHashAndCounts(_ row: Corpus.Row) throws {
-        let directory = try TemporaryDirectory()
-        let version = row.file.deletingLastPathComponent()
-        let bundle = version.deletingLastPathComponent()
-        let words =
-            bundle.pathExtension == "xcdatamodeld"
-            ? [bundle.path, "--version", version.deletingPathExtension().lastPathComponent] : [version.path]
-        let name = (bundle.pathExtension == "xcdatamodeld" ? bundle : version).deletingPathExtension().lastPathComponent
-        let swift = directory.url.appending(component: "Swift").path
-        let back = directory.url.appending(component: "\(name).xcdatamodeld").path
-        let converted = ModelReset.run(["convert"] + words + ["--output", swift])
-        #expect(converted.status == 0, "\(converted.errors)")
-        // Nothing is lost.
-        #expect(!converted.errors.contains("is left out"), "\(converted.errors)")
-        #expect(ModelReset.run(["convert", swift, "--output", back]).status == 0)
-        let hash = ModelReset.run(["hash", "--json"] + words).output
-        #expect(ModelReset.run(["hash", "--json", swift]).output == hash)
-        #expect(ModelReset.run(["hash", "--json", back]).output == hash)
-        #expect(try Corpus.counts(hash) == row.counts)
-    }
-}
