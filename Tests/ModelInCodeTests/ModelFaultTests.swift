@@ -46,6 +46,51 @@ struct ModelFaultTests {
         #expect(fault(model)?.contains("name SpokeEntity.hub as their inverse") == true)
     }
 
+    /// The compiler checks only that an inverse is a relationship of the destination. The model says what the relationship leads
+    /// back to.
+    @Test func anInverseThatPointsElsewhereIsRefused() async {
+        let toAnotherProperty = ManagedObjectModel("M") {
+            RoadEntity.self
+            TownEntity.self
+        }
+        let toAnotherEntity = ManagedObjectModel("M") {
+            LeafEntity.self
+            StemEntity.self
+        }
+        let advice =
+            "which does not point back. Let both relationships name each other, or let neither name an inverse."
+        for (model, sentence) in [
+            (toAnotherProperty, "The inverse of RoadEntity.start is TownEntity.roads, \(advice)"),
+            (toAnotherEntity, "The inverse of LeafEntity.stem is StemEntity.root, \(advice)"),
+        ] {
+            #expect(fault(model) == sentence)
+            let error = await expectError(.unreadableModel) {
+                _ = try await PersistentContainer(model: model, store: .inMemory)
+            }
+            #expect(error?.message == "The model M cannot be used. \(sentence)")
+        }
+    }
+
+    @Test func twoTypesWithOneNameAreRefused() {
+        let composites = ManagedObjectModel("M") {
+            OneSpot.self
+            OtherSpot.self
+        }
+        #expect(
+            fault(composites)
+                == "OneSpot and OtherSpot are both the composite Spot. Give one of the two another name.")
+        let used = ManagedObjectModel("M") {
+            SpotEntity.self
+            OtherSpot.self
+        }
+        #expect(fault(used)?.hasPrefix("OneSpot and OtherSpot are both the composite Spot.") == true)
+        let entities = ManagedObjectModel("M") {
+            OneTwin.self
+            OtherTwin.self
+        }
+        #expect(fault(entities) == "Two entities are called Twin. Rename or remove one of the two.")
+    }
+
     @MainActor
     @Test func anEntityThatIsNotListedIsNamed() async throws {
         let container = try await PersistentContainer(model: .mail, store: .inMemory)
@@ -82,4 +127,44 @@ class Handwritten: ManagedObject {
 
 @StoredEntity final class SpokeEntity: ManagedObject {
     @Related var hub: HubEntity?
+}
+
+/// The inverse of `start` names `end` as its inverse.
+@StoredEntity final class RoadEntity: ManagedObject {
+    @Related(inverse: "roads") var start: TownEntity?
+    @Related(inverse: "roads") var end: TownEntity?
+}
+
+@StoredEntity final class TownEntity: ManagedObject {
+    @Related(inverse: "end") var roads: RelatedObjects<RoadEntity>
+}
+
+/// The inverse of `stem` names a `stem` as its inverse, too, but that of another entity.
+@StoredEntity final class LeafEntity: ManagedObject {
+    @Related(inverse: "root") var stem: StemEntity?
+}
+
+@StoredEntity final class StemEntity: ManagedObject {
+    @Related(inverse: "root") var stem: StemEntity?
+    @Related(inverse: "stem") var root: StemEntity?
+}
+
+@StoredComposite("Spot") struct OneSpot: Hashable {
+    var x: Int?
+}
+
+@StoredComposite("Spot") struct OtherSpot: Hashable {
+    var y: Int?
+}
+
+@StoredEntity final class SpotEntity: ManagedObject {
+    @Stored(.composite) var spot: OneSpot?
+}
+
+@StoredEntity("Twin") final class OneTwin: ManagedObject {
+    var x: Int?
+}
+
+@StoredEntity("Twin") final class OtherTwin: ManagedObject {
+    var y: Int?
 }

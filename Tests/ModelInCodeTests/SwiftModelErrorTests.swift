@@ -84,6 +84,21 @@ struct SwiftModelErrorTests {
             3, "The inverse of A.b is B.c, which does not point back."
         ),
         (
+            model.replacing("A.self", with: "A.self; B.self")
+                + "@StoredEntity class A: ManagedObject {\n@Related(inverse: \"c\") var b: B?\n@Related(inverse: \"c\") var d: B? }\n@StoredEntity class B: ManagedObject { @Related(inverse: \"d\") var c: RelatedObjects<A> }",
+            3, "The inverse of A.b is B.c, which does not point back."
+        ),
+        (
+            model.replacing("A.self", with: "A.self; B.self")
+                + "@StoredEntity(\"T\") class A: ManagedObject { var x: Int }\n@StoredEntity(\"T\") class B: ManagedObject { var x: Int }",
+            2, "Two entities are called T."
+        ),
+        (
+            model.replacing("A.self", with: "P.self; Q.self")
+                + "@StoredComposite(\"T\") struct P { var x: Int }\n@StoredComposite(\"T\") struct Q { var x: Int }",
+            2, "Two composites are called T."
+        ),
+        (
             model.replacing("A.self", with: "A.self; C.self")
                 + "@StoredEntity class A: ManagedObject {\n@Related var r: A? }\n@StoredEntity class C: A {\n@Related(inverse: \"r\") var s: RelatedObjects<A> }",
             5, "The inverse of C.s is A.r, which does not point back."
