@@ -137,10 +137,44 @@ import Testing
             "<entity name=\"A\"><attribute name=\"s\" attributeType=\"String\" optional=\"YES\"/><relationship name=\"bs\" optional=\"YES\" toMany=\"YES\" minCount=\"5\" maxCount=\"2\" deletionRule=\"Nullify\" destinationEntity=\"A\" inverseName=\"a\" inverseEntity=\"A\"/><relationship name=\"a\" optional=\"YES\" maxCount=\"1\" deletionRule=\"Nullify\" destinationEntity=\"A\" inverseName=\"bs\" inverseEntity=\"A\"/></entity>",
             ["A.bs and its inverse have no properties: no number of objects is between its counts."]
         ),
+        (
+            "<entity name=\"A\"><attribute name=\"t\" attributeType=\"String\" optional=\"YES\"/><attribute name=\"c\" optional=\"YES\" attributeType=\"String\" derived=\"YES\" derivationExpression=\"canonical:(t)\"><userInfo><entry key=\"swiftType\" value=\"Mood\"/></userInfo></attribute></entity>",
+            ["A.c has no property: a property with the type Mood? cannot be derived."]
+        ),
+        (
+            "<entity name=\"A\"><attribute name=\"p\" optional=\"YES\" attributeType=\"Composite\" composite=\"P\"/></entity><composite name=\"P\"><attribute name=\"x\" optional=\"YES\" indexed=\"YES\" attributeType=\"String\"/><attribute name=\"o\" optional=\"YES\" transient=\"YES\" attributeType=\"Undefined\"/></composite>",
+            [
+                "The index of P.x is left out: a part of a composite has no index.",
+                "P.o is left out: attributes of type Undefined have no Swift type.",
+            ]
+        ),
     ])
     func aPartThatSwiftCannotSayIsNamed(_ entities: String, _ sentences: [String]) async throws {
         let (errors, _) = try await converted(entities)
         #expect(errors == sentences.map { "Shop.xcdatamodeld: warning: \($0)" })
+    }
+
+    /// The reader of the bundle warns of the pattern, too.
+    @Test func aPatternOfANumberIsNamed() async throws {
+        let (errors, text) = try await converted(
+            "<entity name=\"A\"><attribute name=\"n\" attributeType=\"Integer 16\" regularExpressionString=\"[0-9]\"/></entity>"
+        )
+        #expect(
+            errors.last == "Shop.xcdatamodeld: warning: The pattern of A.n is left out: only strings match a pattern.")
+        #expect(errors.count == 2 && !text.contains("matching:"), "\(errors)")
+    }
+
+    /// This part has a column, so the hash of the written model is another one.
+    @Test func aPartOfACompositeWithATypeThatIsNoNameIsNamed() async throws {
+        let entities =
+            "<entity name=\"A\"><attribute name=\"p\" optional=\"YES\" attributeType=\"Composite\" composite=\"P\"/></entity><composite name=\"P\"><attribute name=\"x\" optional=\"YES\" attributeType=\"String\"/><attribute name=\"o\" optional=\"YES\" attributeType=\"String\"><userInfo><entry key=\"swiftType\" value=\"no type\"/></userInfo></attribute></composite>"
+        let path = try program.write(Shop.withClasses(entities))
+        let outcome = try await program.run("convert", path, "--output", "Swift")
+        #expect(outcome.status == 1 && outcome.output.contains("so the written model differs"))
+        #expect(
+            outcome.errors
+                == "\(path): warning: P.o is left out: its swiftType \"no type\" is not the name of a type of the app.\n"
+        )
     }
 
     private static let kindsOfCode: [(kinds: [String], owners: String?)] = [
