@@ -1,0 +1,1 @@
+../../CoreDataSourceTests/Completion/Library.swift
