@@ -21,6 +21,23 @@ import Testing
                 """)
     }
 
+    /// A lock file is no model. `check --against` compares a model with it, and lists the same differences.
+    @Test func aLockFileIsComparedByCheck() async throws {
+        let path = try program.write(Shop.first)
+        #expect(try await program.run("check", path, "--lock", "old.lock", "--update").status == 0)
+        for paths in [["old.lock", path], [path, "old.lock"]] {
+            let outcome = try await program.run(["diff"] + paths)
+            #expect(outcome.status == 3 && outcome.output == "")
+            #expect(outcome.errors.hasPrefix("old.lock: error: These files contain no model."), "\(outcome.errors)")
+        }
+        let before = try await program.run("check", path, "--lock", "new.lock", "--against", "old.lock")
+        #expect(before.status == 0)
+        try program.write(Shop.renamed)
+        let after = try await program.run("check", path, "--lock", "new.lock", "--against", "old.lock")
+        #expect(after.status == 1)
+        #expect(after.output.contains("Item.title: added") && after.output.contains("Compared with old.lock."))
+    }
+
     private static func ruled(_ age: String, _ rule: String, _ more: String = "") -> String {
         """
         <entity name="Item"><attribute name="age" optional="YES" attributeType="Integer 16" \(age)/>\(more)
