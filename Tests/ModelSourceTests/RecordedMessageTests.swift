@@ -6,6 +6,13 @@ import Testing
 /// The messages that the compiler of Swift 6.3.1 sent for a file with every macro, recorded between the compiler and the program.
 ///
 /// The description of the build in each message is shortened.
+///
+/// Nothing was recorded from other compilers. Their messages are derived from the recorded ones, which have version 7 of the format:
+/// - Every version: the number of the version is replaced.
+/// - Older compilers: the keys that they did not send are removed, or are null.
+/// - Newer compilers: the number of the version is replaced, and a key is added that no compiler has sent so far.
+///
+/// `CompilerMessageTests` has messages that no compiler has sent.
 struct RecordedMessageTests {
     private let recording: [String]
 
@@ -14,15 +21,19 @@ struct RecordedMessageTests {
         recording = try String(contentsOf: url, encoding: .utf8).split(separator: "\n").map(String.init)
     }
 
-    /// The answers to the recording, as a compiler gets them that knows none of the keys.
-    private func answers(without keys: Set<String>) throws -> [String] {
+    /// The answers to the recording with changed messages.
+    private func answers(_ change: ([String: Any]) -> [String: Any]) throws -> [String] {
         try recording.map { line in
-            var message = try #require(
+            let message = try #require(
                 try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: [String: Any]])
-            for (name, content) in message { message[name] = content.filter { !keys.contains($0.key) } }
-            let data = try JSONSerialization.data(withJSONObject: message)
+            let data = try JSONSerialization.data(withJSONObject: message.mapValues(change))
             return String(decoding: try #require(CompilerMessages.answer(to: data)), as: UTF8.self)
         }
+    }
+
+    /// The answers to the recording, as a compiler gets them that knows none of the keys.
+    private func answers(without keys: Set<String>) throws -> [String] {
+        try answers { content in content.filter { !keys.contains($0.key) } }
     }
 
     @Test func everyUseIsExpanded() throws {
@@ -38,12 +49,26 @@ struct RecordedMessageTests {
     }
 
     /// What compilers did not send before Swift 6.3, 6.0 and 5.10.
-    @Test(arguments: [
+    private static let laterKeys = [
         ["staticBuildConfiguration"], ["staticBuildConfiguration", "lexicalContext"],
         ["staticBuildConfiguration", "lexicalContext", "discriminator", "conformanceListSyntax", "parentDeclSyntax"],
-    ])
+    ]
+
+    @Test(arguments: laterKeys)
     func anOlderCompilerGetsTheSameExpansions(_ keys: [String]) throws {
-        #expect(try answers(without: Set(keys)) == answers(without: []))
+        let expected = try answers(without: [])
+        #expect(try answers(without: Set(keys)) == expected)
+        let nulls = Dictionary(uniqueKeysWithValues: keys.map { ($0, NSNull() as Any) })
+        #expect(try answers { $0.merging(nulls) { $1 } } == expected)
+    }
+
+    /// The answer names the program's own version, and the keys of a message say what the compiler knows.
+    @Test(arguments: 1...9)
+    func everyVersionOfTheFormatGetsTheSameAnswers(_ version: Int) throws {
+        let other = try answers { content in
+            content["capability"] == nil ? content : ["capability": ["protocolVersion": version]]
+        }
+        #expect(try other == answers(without: []))
     }
 
     @Test func aNewerCompilerGetsTheSameExpansions() throws {
