@@ -85,6 +85,34 @@ import Testing
         }
     }
 
+    /// The default refuses more than 20 deletions if they are more than half, and neither 20 nor half.
+    @Test(
+        arguments: [
+            (missing: 50, count: 100, isAllowed: true), (51, 100, false), (50, 101, true), (51, 101, false),
+            (21, 42, true), (21, 41, false), (21, 40, false), (21, 22, false), (20, 41, true), (20, 40, true),
+        ] + (21...39).map { (20, $0, true) })
+    func theDefaultRefusesMoreThanHalfAndMoreThanTwenty(missing: Int, count: Int, isAllowed: Bool) async throws {
+        try await withContainer { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            try await contacts.sync(contactList(0..<count), entity: ContactEntity.self)
+            let rest = contactList(missing..<count)
+            guard !isAllowed else {
+                let report = try await contacts.sync(rest, entity: ContactEntity.self)
+                #expect(report.deleted == missing && report.unchanged == count - missing)
+                #expect(try contacts.count(ContactEntity.self) == count - missing)
+                return
+            }
+            let error = await expectError(.tooManyDeletions) {
+                try await contacts.sync(rest, entity: ContactEntity.self)
+            }
+            let message = try #require(error?.message)
+            #expect(message.hasPrefix("The list lacks \(missing) of \(count) objects of ContactEntity in scope, "))
+            #expect(message.contains("insert 0, update 0 and leave \(count - missing) unchanged. It would delete "))
+            #expect(message.contains(" and \(missing - 3) more. For all ids, call planSync with deleting: .all"))
+            #expect(try contacts.count(ContactEntity.self) == count)
+        }
+    }
+
     @Test func aSyncThatMayNotDeleteKeepsWhatTheListLacks() async throws {
         try await withTen { contacts in
             let list = contactList(8..<12)
