@@ -35,6 +35,30 @@ private final class RenamedTopics: DataSource<(old: String, new: String)> {
     }
 }
 
+/// A letter whose hook runs the closure after the preload, and before it looks at the topic.
+private struct CopyingLetter: Sendable {
+    let key: String
+    let topic: String
+    var pause: @Sendable () -> Void = {}
+}
+
+/// Letters that copy what they see of their topic.
+private final class CopyingLetters: DataSource<CopyingLetter> {
+    override class var entities: [ManagedObject.Type] { [Letter.self, Attachment.self] }
+
+    override func prepare(_ letters: [CopyingLetter], in context: PrivateContext) throws {
+        try context.preload(Topic.self, where: \.key, in: letters.map(\.topic))
+    }
+
+    override func onAdd(_ value: CopyingLetter, in context: PrivateContext) throws -> ManagedObject? {
+        value.pause()
+        let letter = try context.findOrInsert(Letter.self, where: \.key, equals: value.key)
+        letter.topic = try context.first(Topic.self, where: \.key, equals: value.topic)
+        letter.subject = letter.topic?.key ?? "none"
+        return letter
+    }
+}
+
 /// Look-ups of objects that another data source owns.
 @MainActor
 struct OthersLookupTests {
@@ -208,6 +232,39 @@ struct OthersLookupTests {
         isChanged.open()
         try await reading.value
         try await container.close()
+    }
+
+    /// The batch keeps the values that it has read, its link is saved, and its save leaves the new value alone.
+    @Test(arguments: SharedPlace.Kind.all)
+    func aValueThatAnotherProcessChangesIsReadByTheNextBatch(kind: SharedPlace.Kind) async throws {
+        try await kind.withTwo(model: .graph) { one, other in
+            try await one.dataSource(TopicDataSource.self).add(["t", "u"])
+            let letters = try one.dataSource(CopyingLetters.self)
+            let topics = try other.dataSource(RenamedTopics.self)
+            @MainActor func described(_ container: PersistentContainer) async throws -> [String] {
+                try await container.read { context in
+                    try context.fetch(Letter.self, order: [.ascending(\.key)]).map {
+                        "\($0.key): \($0.subject), \($0.topic?.key ?? "none")"
+                    }
+                }
+            }
+            try await hold { pause in
+                try await letters.add([
+                    CopyingLetter(key: "1", topic: "t", pause: pause), CopyingLetter(key: "2", topic: "u"),
+                ])
+            } meanwhile: {
+                try await topics.add(("t", "moved"))
+                let keys = try await other.read { try $0.fetch(Topic.self, order: [.ascending(\.key)]).map(\.key) }
+                #expect(keys == ["moved", "u"])
+            }
+            for container in [one, other] { #expect(try await described(container) == ["1: t, moved", "2: u, u"]) }
+            try await letters.add([CopyingLetter(key: "3", topic: "t"), CopyingLetter(key: "4", topic: "moved")])
+            for container in [one, other] {
+                #expect(
+                    try await described(container)
+                        == ["1: t, moved", "2: u, u", "3: none, none", "4: moved, moved"])
+            }
+        }
     }
 
     @Test func anObjectOfAnotherDataSourceIsNotEdited() async throws {
