@@ -35,9 +35,11 @@ struct DayChangeTests {
             await container.mainTier.waitForLists()
         }
 
-        var request: ObjectRequest<MailMessage> {
+        var request: ObjectRequest<MailMessage> { request(.days(of: \.sent, in: ListSectionsTests.berlin)) }
+
+        func request(_ sections: ListSections<MailMessage>) -> ObjectRequest<MailMessage> {
             var request = ObjectRequest(MailMessage.self, order: [.descending(\.sent)])
-            request.sections = .days(of: \.sent, in: ListSectionsTests.berlin)
+            request.sections = sections
             return request
         }
     }
@@ -68,6 +70,70 @@ struct DayChangeTests {
         #expect(await updates.next()?.reason.kind == .dayChange)
         try await clock.wait(until: "2026-10-25T23:01:00Z")
         #expect(delegate.calls == ["reload"])
+        try await clock.container.close()
+    }
+
+    /// The end of a week or a month, in a time zone and with a first weekday.
+    struct PeriodEnd: Sendable {
+        let unit: CalendarPeriods.Unit
+        let zone: String
+        var firstWeekday = 2
+        /// Half a minute before the end, a second before the end, and the end.
+        let moments: [String]
+        /// The names of the section that ends and of the section that begins.
+        let names: [String]
+
+        var sections: ListSections<MailMessage> {
+            get throws {
+                var calendar = Calendar(identifier: .gregorian)
+                calendar.timeZone = try #require(TimeZone(identifier: zone))
+                (calendar.firstWeekday, calendar.minimumDaysInFirstWeek) = (firstWeekday, 4)
+                return unit == .week ? .weeks(of: \.sent, in: calendar) : .months(of: \.sent, in: calendar)
+            }
+        }
+
+        static let all = [
+            PeriodEnd(
+                unit: .week, zone: "Europe/Berlin",
+                moments: ["2026-11-29T22:59:30Z", "2026-11-29T22:59:59Z", "2026-11-29T23:00:00Z"],
+                names: ["2026-11-23", "2026-11-30"]),
+            PeriodEnd(
+                unit: .week, zone: "America/New_York", firstWeekday: 1,
+                moments: ["2026-11-29T04:59:30Z", "2026-11-29T04:59:59Z", "2026-11-29T05:00:00Z"],
+                names: ["2026-11-22", "2026-11-29"]),
+            PeriodEnd(
+                unit: .month, zone: "Europe/Berlin",
+                moments: ["2026-10-31T22:59:30Z", "2026-10-31T22:59:59Z", "2026-10-31T23:00:00Z"],
+                names: ["2026-10", "2026-11"]),
+            PeriodEnd(
+                unit: .month, zone: "Asia/Tokyo",
+                moments: ["2026-11-30T14:59:30Z", "2026-11-30T14:59:59Z", "2026-11-30T15:00:00Z"],
+                names: ["2026-11", "2026-12"]),
+        ]
+    }
+
+    @Test(arguments: PeriodEnd.all) func theEndOfAWeekAndOfAMonthIsReported(end: PeriodEnd) async throws {
+        let clock = try Clocked(end.moments[0])
+        let add = {
+            let now = clock.now.value
+            try await clock.mail.perform(waitFor: .main) { try $0.insert(MailMessage.self).sent = now }
+        }
+        try await add()
+        let request = clock.request(try end.sections)
+        let list = try clock.mail.list(request)
+        let delegate = RecordingDelegate()
+        try clock.mail.register(delegate, dataKey: "periods", request)
+        #expect(list.sections.map(\.name) == [end.names[0]])
+        let calls = delegate.calls
+        try await clock.wait(until: end.moments[1])
+        #expect(delegate.calls == calls && list.lastUpdateReason.kind == .initial)
+        #expect(list.sections[0].interval?.contains(clock.now.value) == true)
+        try await clock.wait(until: end.moments[2])
+        #expect(delegate.calls == calls + ["reload"] && list.lastUpdateReason.kind == .dayChange)
+        // What was called "this week" or "this month" has ended.
+        #expect(list.sections[0].interval?.end == clock.now.value)
+        try await add()
+        #expect(list.sections.map(\.name) == [end.names[1], end.names[0]])
         try await clock.container.close()
     }
 
