@@ -60,6 +60,19 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: output.path))
     }
 
+    @Test(arguments: RefusedModel.allCases)
+    func aRuleThatCannotBeReadIsAnErrorWithItsLine(model: RefusedModel) async throws {
+        let directory = try TemporaryDirectory()
+        let bundle = directory.url.appending(component: "M.xcdatamodeld")
+        let contents = try model.write(to: bundle)
+        let output = directory.url.appending(component: "Output.swift")
+        let run = try await Subprocess.tool([bundle.path, "--output", output.path])
+        #expect(run.status == 3)
+        #expect(
+            run.errors.hasPrefix("\(contents.path):\(RefusedModel.line): error: \(model.message)"), "\(run.errors)")
+        #expect(!FileManager.default.fileExists(atPath: output.path))
+    }
+
     /// SwiftPM lists the files of a model outside of the target once, and watches only those.
     @Test func aFileThatTheBuildDoesNotWatchIsAnError() async throws {
         let directory = try TemporaryDirectory()

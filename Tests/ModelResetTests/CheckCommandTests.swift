@@ -246,6 +246,16 @@ import Testing
         #expect(outcome.status == 3)
     }
 
+    @Test(arguments: RefusedModel.allCases)
+    func aRuleThatCannotBeReadIsReportedWithItsLine(model: RefusedModel) async throws {
+        try model.write(to: program.file("M.xcdatamodeld"))
+        let outcome = try await program.run("check", "M.xcdatamodeld", "--lock", "model.lock", "--update")
+        #expect(outcome.status == 3)
+        #expect(outcome.output.contains("M.xcdatamodeld: cannot be read\n"), "\(outcome.output)")
+        let error = "M.xcdatamodeld/M.xcdatamodel/contents:\(RefusedModel.line): error: \(model.message)"
+        #expect(outcome.errors.contains(error), "\(outcome.errors)")
+    }
+
     @Test func everyModelIsReportedWhicheverCannotBeRead() async throws {
         try program.write("Broken", "<entity>")
         try program.write("Other", Shop.second)

@@ -2,6 +2,7 @@ import ErrorExpectations
 import Foundation
 import ManagedModel
 import ModelReader
+import TestSupport
 import Testing
 
 @Suite struct ModelBundleTests {
@@ -34,6 +35,16 @@ import Testing
     @Test func theOnlyVersionIsCurrentWhenNoneIsNamed() throws {
         let url = try directory.bundle(versions: ["V1"], current: .some(nil))
         #expect(try ModelBundle(at: url).currentVersion == "V1")
+    }
+
+    /// Without its rule, the model would be accepted, and the rule would be forgotten.
+    @Test(arguments: RefusedModel.allCases) func aRuleThatCannotBeReadIsAnErrorWithItsLine(model: RefusedModel) throws {
+        let bundle = directory.url.appending(path: "M.xcdatamodeld")
+        try model.write(to: bundle)
+        let error = try requireThrows(ModelReaderError.self) { try ModelReader.read(bundle) }
+        #expect(error.code == (model == .pattern ? .invalidPattern : .invalidDerivation))
+        #expect(error.message.hasPrefix(model.message) && error.line == RefusedModel.line, "\(error)")
+        #expect(error.file.hasSuffix("M.xcdatamodel/contents"))
     }
 
     /// Linux keeps the bytes of a name; macOS takes both for the same.
