@@ -70,6 +70,41 @@ import Testing
         #expect(json["rules"] as? [String] == rules + ["Item.box: delete rule Nullify -> Cascade"])
     }
 
+    /// Each kind of rule alone, in the comparison of two models and in the comparison with a lock file.
+    @Test(arguments: [
+        ("code", "regularExpressionString=\"a+\"", "regularExpressionString=\"b+\"", "pattern \"a+\" -> \"b+\""),
+        ("code", "", "regularExpressionString=\"b+\"", "pattern none -> \"b+\""),
+        ("age", "minValueString=\"0\"", "minValueString=\"1\"", "minimum 0 -> 1"),
+        ("age", "maxValueString=\"8\"", "", "maximum 8 -> none"),
+        ("age", "defaultValueString=\"4\"", "defaultValueString=\"5\"", "default value 4 -> 5"),
+        ("box", "deletionRule=\"Cascade\"", "deletionRule=\"Deny\"", "delete rule Cascade -> Deny"),
+    ])
+    func diffAndCheckListEachKindOfChangedRule(
+        name: String, old: String, new: String, change: String
+    ) async throws {
+        func elements(_ rule: String) -> String {
+            """
+            <entity name="Item">
+            <attribute name="code" optional="YES" attributeType="String" \(name == "code" ? rule : "")/>
+            <attribute name="age" optional="YES" attributeType="Integer 16" \(name == "age" ? rule : "")/>
+            <relationship name="box" maxCount="1" optional="YES" destinationEntity="Box" \(name == "box" ? rule : "")/>
+            </entity><entity name="Box"/>
+            """
+        }
+        let words = ["check", try program.write(elements(old)), "--lock", "model.lock"]
+        #expect(try await program.run(words + ["--update"]).status == 0)
+        let path = try program.write("Old", elements(old))
+        let diff = try await program.run("diff", path, try program.write(elements(new)))
+        let line = "  Item.\(name): \(change)\n"
+        #expect(diff.status == 0)
+        #expect(diff.output == "The models have the same persisted shape: no store is reset.\n\(line)")
+        let check = try await program.run(words)
+        #expect(check.status == 0)
+        #expect(
+            check.output
+                == "Shop.xcdatamodeld: unchanged (version Shop), except for its rules; --update records them\n\(line)")
+    }
+
     @Test func aWarningAboutBothModelsIsPrintedOnce() async throws {
         func text(_ more: String) -> String {
             ["A", "C"].map { name in
