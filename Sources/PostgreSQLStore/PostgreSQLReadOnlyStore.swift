@@ -19,8 +19,8 @@ package final class PostgreSQLReadOnlyStore: PersistentStore {
 
     /// Opens the store without making or changing anything.
     ///
-    /// - Throws: `notAFile` if there is no store; `modelChanged` if the store was made for another model or database key. If
-    ///   the server cannot be used, the same errors as when the store is opened for writing.
+    /// - Throws: `storeNotFound` if there is no store; `modelChanged` if the store was made for another model or database
+    ///   key. If the server cannot be used, the same errors as when the store is opened for writing.
     package static func open(_ options: PostgreSQLOptions) throws(DataSourceError) -> PostgreSQLReadOnlyStore {
         var options = options
         options.isReadOnly = true

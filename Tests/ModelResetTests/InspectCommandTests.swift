@@ -217,7 +217,10 @@ import Testing
     }
 
     @Test func aFileThatIsNoStoreIsAnError() async throws {
-        #expect(try await program.run("inspect", "none.sqlite").errors.contains("notAFile: There is no store at "))
+        #expect(try await program.run("inspect", "none.sqlite").errors.contains("storeNotFound: There is no store at "))
+        try Data().write(to: store)
+        let empty = try await program.run("inspect", "shop.sqlite")
+        #expect(empty.errors.contains("storeNotFound: The database does not contain a store yet."), "\(empty.errors)")
         try Data("a photo of a shop".utf8).write(to: store)
         let outcome = try await program.run("inspect", "shop.sqlite")
         #expect(outcome.status == 4 && outcome.errors.hasPrefix("model-reset: error: notADatabase: "))

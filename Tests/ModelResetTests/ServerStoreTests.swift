@@ -124,7 +124,9 @@ import Testing
         await following.terminate()
         let json = try await program.json("inspect", connection, "--name", "shop")
         #expect((json["feed"] as? [String: Any])?["position"] as? Int == 2)
-        #expect(try await program.run("inspect", connection, "--name", "other").status == 4)
+        let other = try await program.run("inspect", connection, "--name", "other")
+        #expect(other.status == 4)
+        #expect(other.errors.contains("storeNotFound: The database has no store other."), "\(other.errors)")
     }
 
     /// The values of the history are shown only when they are asked for.

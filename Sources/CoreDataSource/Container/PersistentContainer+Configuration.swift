@@ -42,7 +42,8 @@ extension PersistentContainer {
         public var fileMode: Int
         /// Whether the store is opened for reading only. False by default.
         ///
-        /// The store must exist, and must have the same model and keys. Saves throw `storeReadOnly`.
+        /// The store must exist, and must have the same model and keys. If there is no store, opening throws `storeNotFound`.
+        /// Saves throw `storeReadOnly`.
         ///
         /// No file is created or changed, so the store may be on a read-only medium. Several containers may read the same file.
         /// While a container reads the file in this way, no container can write the file.

@@ -63,8 +63,9 @@ public final class PersistentContainer: Sendable {
     ///     store is reset. Nil, the default, keeps the label of the store.
     ///   - configuration: The settings of the container.
     /// - Throws: `unreadableModel`, `modelChanged`, `storeInUse`, `storeBusy`, `diskFull`, `permissionDenied`, `notAFile`,
-    ///   `notADatabase`, `foreignDatabase`, `storeCorrupt`, `newerFormat`, `storeUnreadable`; for a store on a server also
-    ///   `storeUnavailable`, `storeReadOnly` and `invalidRequest`; errors of a custom store. If opening throws, the store is
+    ///   `notADatabase`, `foreignDatabase`, `storeCorrupt`, `newerFormat`, `storeUnreadable`; `storeNotFound` for a container
+    ///   that only reads; for a store on a server also `storeUnavailable`, `storeReadOnly` and `invalidRequest`; errors of a
+    ///   custom store. If opening throws, the store is
     ///   unchanged, unless it had to be reset or migrated. In this case, the old store may already be dropped, kept as a
     ///   backup, or migrated.
     @concurrent

@@ -98,7 +98,7 @@ struct FeedFollower {
         } catch {
             // The error can be temporary: a reset replaces the files, and a server can restart.
             let mayReturn: Set<DataSourceError.Code> = [
-                .notAFile, .notADatabase, .storeBusy, .storeUnavailable,
+                .storeNotFound, .notAFile, .notADatabase, .storeBusy, .storeUnavailable,
             ]
             guard mayReturn.contains(error.code) else { throw error }
             if !isUnavailable { print(note("the store cannot be read: \(error)")) }

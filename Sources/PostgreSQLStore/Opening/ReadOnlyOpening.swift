@@ -14,7 +14,7 @@ struct ReadOnlyOpening {
         let server: [String: String]
     }
 
-    /// - Throws: `notAFile` if there is no store, `modelChanged` if the store needs a reset or migration.
+    /// - Throws: `storeNotFound` if there is no store, `modelChanged` if the store needs a reset or migration.
     func run() throws(DataSourceError) -> Result {
         let connection = try Connection(options.target)
         defer { connection.close() }
@@ -38,7 +38,7 @@ struct ReadOnlyOpening {
     private func open(_ connection: Connection, _ entry: Registry.Entry?) throws(DataSourceError) -> Result {
         guard let entry else {
             throw DataSourceError(
-                .notAFile,
+                .storeNotFound,
                 "The database has no store \(options.name) that this role can see, and a read-only container cannot make a store."
             )
         }

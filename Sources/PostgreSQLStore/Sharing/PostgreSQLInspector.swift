@@ -26,7 +26,8 @@ package final class PostgreSQLInspector: StoreInspector {
         do throws(DataSourceError) {
             return try connection.withSnapshot { () throws(DataSourceError) in
                 guard let entry = try Registry(connection).existingEntry(name) else {
-                    throw DataSourceError(.notADatabase, "The database has no store \(name).")
+                    throw DataSourceError(
+                        .storeNotFound, "The database has no store \(name). Check the name of the store.")
                 }
                 return try body(
                     InspectedGeneration(connection: connection, schema: PostgreSQLSchema(named: entry.schema)))

@@ -229,12 +229,14 @@ extension DataSourceError.Code {
     public static let storeReadOnly = Self(rawValue: "storeReadOnly")
     /// A stored value does not have its attribute's type. Reading the attribute returns another value.
     public static let damagedValue = Self(rawValue: "damagedValue")
-    /// The path does not lead to a file. For example, the path leads to a directory or a device, its folder is missing,
-    /// or a store that is opened for reading only does not exist.
+    /// There is no store, and the call must not make one: the container only reads, or the call inspects a store. Check the
+    /// path, or the name of the store on the server. If both are correct, open the store for writing once.
+    public static let storeNotFound = Self(rawValue: "storeNotFound")
+    /// The path does not lead to a file. For example, the path leads to a directory or a device, or its folder is missing.
     public static let notAFile = Self(rawValue: "notAFile")
     /// A file already exists at the path for a backup or a restored store. Choose another path.
     public static let fileExists = Self(rawValue: "fileExists")
-    /// The file is not an SQLite database, or the database contains no store yet.
+    /// The file is not an SQLite database, or the server has no database with the given name.
     public static let notADatabase = Self(rawValue: "notADatabase")
     /// The database belongs to another program, or lacks parts that this library writes.
     public static let foreignDatabase = Self(rawValue: "foreignDatabase")

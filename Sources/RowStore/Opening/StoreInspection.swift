@@ -211,14 +211,14 @@ extension StoreMetadata {
 extension FoundStore {
     /// Returns the store's metadata.
     ///
-    /// - Throws: `notADatabase` if there is no store yet; `foreignDatabase` if another program made the database; or
+    /// - Throws: `storeNotFound` if there is no store yet; `foreignDatabase` if another program made the database; or
     ///   the error from reading the metadata.
     package func metadata() throws(DataSourceError) -> StoreMetadata {
         switch self {
         case .metadata(let rows): return try StoreMetadata(rows: rows)
         case .nothing:
             throw DataSourceError(
-                .notADatabase, "The database does not contain a store yet. Open the store in the app first.")
+                .storeNotFound, "The database does not contain a store yet. Open the store in the app first.")
         case .foreignTables:
             throw DataSourceError(
                 .foreignDatabase, "The file is a database that another program made. Choose the file of a store.")

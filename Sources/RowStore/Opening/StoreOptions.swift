@@ -49,8 +49,8 @@ public struct StoreOptions: Sendable {
     ///   throws an error, throw that error instead of calling this method: unreadable metadata is no reason for a reset.
     /// - Throws: `modelChanged` if the model or a key changed, but the store must not be reset: the policy is
     ///   ``ResetPolicy/fail``, the policy would keep the old rows as a backup, or the store is opened for reading only.
-    ///   `invalidRequest` for ``ResetPolicy/backup(keep:)``. `notAFile` if a store that is opened for reading only does not
-    ///   exist. `historyNotKept` if the store must keep a history; a ``HistoryStore`` calls ``plan(for:history:)`` instead. If
+    ///   `invalidRequest` for ``ResetPolicy/backup(keep:)``. `storeNotFound` if a store that is opened for reading only does
+    ///   not exist. `historyNotKept` if the store must keep a history; a ``HistoryStore`` calls ``plan(for:history:)`` instead. If
     ///   the call throws, the store must stay unchanged.
     public func plan(for metadata: StoreMetadata?) throws(DataSourceError) -> StartupPlan {
         // A store that is opened for reading only does not have to keep its history: it has no saves to record.
@@ -106,7 +106,8 @@ public struct StoreOptions: Sendable {
         }
         guard let metadata else {
             guard !isReadOnly else {
-                throw DataSourceError(.notAFile, "There is no store, and a read-only container cannot make a store.")
+                throw DataSourceError(
+                    .storeNotFound, "There is no store, and a read-only container cannot make a store.")
             }
             return StartupPlan(reason: .firstLaunch, metadata: StoreMetadata(new: identity), keepsRows: false)
         }

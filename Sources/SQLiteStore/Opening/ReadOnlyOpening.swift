@@ -15,12 +15,12 @@ struct ReadOnlyOpening {
 
     /// Opens the store.
     ///
-    /// - Throws: `notAFile` if there is no store; `modelChanged` if the store would have to be reset or migrated;
+    /// - Throws: `storeNotFound` if there is no store; `modelChanged` if the store would have to be reset or migrated;
     ///   `storeReadOnly` if the store must be opened for writing first.
     func run() throws(DataSourceError) -> Result {
         guard try files.mainExists() else {
             throw DataSourceError(
-                .notAFile, "There is no store at \(files.main), and a read-only container cannot make a store.")
+                .storeNotFound, "There is no store at \(files.main), and a read-only container cannot make a store.")
         }
         let watch = try ReadOnlyWatch(files)
         let connection = try Connection(

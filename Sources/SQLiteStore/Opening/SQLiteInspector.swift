@@ -20,7 +20,9 @@ package struct SQLiteInspector: StoreInspector {
         let found = try files.withSnapshot { (connection) throws(DataSourceError) in
             try body(InspectedFile(probe: StoreProbe(connection), files: files))
         }
-        guard let found else { throw DataSourceError(.notAFile, "There is no store at \(files.main). Check the path.") }
+        guard let found else {
+            throw DataSourceError(.storeNotFound, "There is no store at \(files.main). Check the path.")
+        }
         return found
     }
 }

@@ -135,7 +135,7 @@ struct ServerRightsTests {
     }
 
     @Test func aRoleThatMayOnlyReadFollowsWhatOthersSave() async throws {
-        #expect(await refusal { try await open(as: "report", .contacts, .init(isReadOnly: true)) } == .notAFile)
+        #expect(await refusal { try await open(as: "report", .contacts, .init(isReadOnly: true)) } == .storeNotFound)
         let service = try await open(as: "deploy")
         let contacts = try service.dataSource(ContactDataSource.self)
         try await contacts.add(contactList(0..<5))

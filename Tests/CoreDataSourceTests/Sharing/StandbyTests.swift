@@ -60,7 +60,7 @@ struct StandbyTests {
             do {
                 return try await PersistentContainer(
                     model: .contacts, store: location, configuration: .init(isReadOnly: true))
-            } catch let error as DataSourceError where error.code == .notAFile {
+            } catch let error as DataSourceError where error.code == .storeNotFound {
                 try await Task.sleep(for: .milliseconds(10))
             }
         }

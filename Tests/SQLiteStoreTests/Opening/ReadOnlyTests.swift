@@ -106,7 +106,7 @@ struct ReadOnlyTests {
 
     @Test func aStoreThatCannotBeReadWithoutWritingIsRefused() throws {
         let folder = try TemporaryFolder()
-        #expect(code { _ = try SQLiteStore.open(options(folder)) } == .notAFile)
+        #expect(code { _ = try SQLiteStore.open(options(folder)) } == .storeNotFound)
         try Data().write(to: folder.store)
         #expect(code { _ = try SQLiteStore.open(options(folder)) } == .storeReadOnly)
         try FileManager.default.removeItem(at: folder.store)

@@ -101,7 +101,7 @@ struct StoreOptionsTests {
     @Test func aReadOnlyStoreHasToBeTheRightOne() throws {
         let metadata = try stored()
         #expect(try options(isReadOnly: true).plan(for: metadata).reason == .current)
-        #expect(code { _ = try options(isReadOnly: true).plan(for: nil) } == .notAFile)
+        #expect(code { _ = try options(isReadOnly: true).plan(for: nil) } == .storeNotFound)
         for identity in [TestModel.identity(key: "2"), TestModel.identity("next"), keyed] {
             let options = options(identity, .discard, isReadOnly: true)
             #expect(code { _ = try options.plan(for: metadata) } == .modelChanged)
