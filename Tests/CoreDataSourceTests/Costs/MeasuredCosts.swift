@@ -18,6 +18,7 @@ func measuredCosts() async throws -> [Cost] {
     costs += try await costsOfLoads()
     costs += try await costsOfHistory()
     costs += try await costsOfSnapshots()
+    costs += try await costsOfAggregates()
     return costs
 }
 
