@@ -211,7 +211,8 @@ public struct StoreMember: Sendable, Hashable {
     public let number: Int64
     /// The ID of the member's process on its machine.
     public let processID: Int32
-    /// The name of the member: `Configuration.name` of its container, or else the name of its program.
+    /// The name of the member: `Configuration.name` of its container, or else the name of its program. In a store on a server,
+    /// the name of the host follows, as in `importer@mail-2`.
     public let name: String
 
     /// Makes a member.
@@ -227,7 +228,7 @@ public struct StoreMember: Sendable, Hashable {
 }
 
 extension StoreMember: CustomStringConvertible {
-    /// The member as a string, for example `process 4711 (importer)`.
+    /// The member as a string, for example `process 4711 (importer)`, or `process 4711 (importer@mail-2)` on a server.
     public var description: String { "process \(processID) (\(name))" }
 }
 

@@ -27,6 +27,18 @@ struct AddTests {
         }
     }
 
+    @Test func aReportDescribesItsCounts() async throws {
+        try await withContainer(.inMemory) { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            #expect(try await "\(contacts.add(contactList(0..<10)))" == "10 inserted")
+            let mixed = contactList(5..<15) { $0 == 7 ? "new" : "name \($0)" }
+            #expect(try await "\(contacts.add(mixed))" == "5 inserted, 1 updated")
+            #expect(try await "\(contacts.add(mixed))" == "no changes")
+        }
+        let all = SaveReport(inserted: 1, updated: 2, deleted: 3, ignored: 4)
+        #expect("\(all)" == "1 inserted, 2 updated, 3 deleted, 4 ignored")
+    }
+
     @Test func rowsAreThereAtTheNextStart() async throws {
         let directory = try TemporaryDirectory()
         for expected in [0, 100] {

@@ -195,3 +195,12 @@ public struct SaveReport: Sendable, Hashable {
             deleted: entities.reduce(0) { $0 + $1.deleted.count })
     }
 }
+
+extension SaveReport: CustomStringConvertible {
+    /// The counts that are not 0, for a log: `2 inserted, 1 deleted`; `no changes` if all counts are 0.
+    public var description: String {
+        let counts = [(inserted, "inserted"), (updated, "updated"), (deleted, "deleted"), (ignored, "ignored")]
+        let words = counts.filter { $0.0 != 0 }.map { "\($0) \($1)" }
+        return words.isEmpty ? "no changes" : words.joined(separator: ", ")
+    }
+}
