@@ -9,7 +9,7 @@ extension DataSourceError {
     init(answer: QueryResult) {
         let state = answer.field("C") ?? ""
         let (code, message) =
-            DataSourceError.ofServer(state) ?? DataSourceError.ofRows(state)
+            DataSourceError.ofLimits(state) ?? DataSourceError.ofServer(state) ?? DataSourceError.ofRows(state)
             ?? (
                 .storeUnreadable,
                 "The server refused a statement of this library, for the reason in `cause`. Look up the code in PostgreSQL's list "
@@ -23,16 +23,9 @@ extension DataSourceError {
         if code == .uniquenessViolated { attributeName = answer.field("n") }
     }
 
-    /// The error code and message for an SQLSTATE about the server, the connection or the tables.
-    private static func ofServer(_ state: String) -> (Code, String)? {
+    /// The error code and message for an SQLSTATE about a limit of the server. The session goes on.
+    private static func ofLimits(_ state: String) -> (Code, String)? {
         switch state {
-        case "40001", "40P01", "55P03":
-            (.storeBusy, "Another transaction kept rows of the store locked. End that transaction, or try again later.")
-        case "57014":
-            (
-                .storeBusy,
-                "A statement was canceled by another session, or by a statement_timeout. Try again, or raise the timeout."
-            )
         case "53200":
             (
                 .storeUnavailable,
@@ -40,6 +33,38 @@ extension DataSourceError {
                     + "entities, its max_locks_per_transaction."
             )
         case "53100": (.diskFull, "The server's disk is full. Free some space there.")
+        case "53400":
+            (
+                .storeUnreadable,
+                "A statement exceeded a limit of the server's configuration, mostly temp_file_limit: `cause` says which. Raise that "
+                    + "limit, or fetch fewer objects at once."
+            )
+        case "54001":
+            (
+                .valueTooLarge,
+                "A statement is nested more deeply than the server's max_stack_depth allows: a predicate with many parts, or a "
+                    + "trigger that this library did not make. Divide the predicate, correct the trigger, or raise the limit."
+            )
+        default: nil
+        }
+    }
+
+    /// The error code and message for an SQLSTATE about the server, the connection or the tables.
+    private static func ofServer(_ state: String) -> (Code, String)? {
+        switch state {
+        case "40001":
+            (
+                .storeBusy,
+                "Another transaction changed the same rows, or the server is a standby that had to apply changes of the primary. "
+                    + "Try again later."
+            )
+        case "40P01", "55P03":
+            (.storeBusy, "Another transaction kept rows of the store locked. End that transaction, or try again later.")
+        case "57014":
+            (
+                .storeBusy,
+                "A statement was canceled by another session, or by a statement_timeout. Try again, or raise the timeout."
+            )
         case "42501", "28000", "28P01":
             (
                 .permissionDenied,
@@ -63,7 +88,7 @@ extension DataSourceError {
     private static func ofRows(_ state: String) -> (Code, String)? {
         switch state {
         case "23505": (.uniquenessViolated, "Two objects would have the same unique value.")
-        case "54000", "54001", "22001":
+        case "54000", "22001":
             (
                 .valueTooLarge,
                 "A value is too long for an index of the server, which holds about 2,700 bytes for a unique value, or an object has "
@@ -119,15 +144,15 @@ extension DataSourceError {
                 .storeUnavailable,
                 "The certificates of the connection were not accepted, for the reason in `cause`. Check the host's name, sslmode, sslrootcert and sslcert.",
                 cause: cause)
-        } else if state != nil {
+        } else if message.contains("does not support SSL") {
             self.init(
                 .storeUnavailable,
-                "The server refuses the connection, for the reason in `cause`. \(DataSourceError.afterLossMessage)",
+                "The server accepts no encrypted connections, but the connection string demands one. Turn ssl on in the server's configuration, or change sslmode.",
                 cause: cause)
         } else {
+            let problem = state == nil ? "The server cannot be reached" : "The server refuses the connection"
             self.init(
-                .storeUnavailable,
-                "The server cannot be reached. \(DataSourceError.afterLossMessage)",
+                .storeUnavailable, "\(problem), for the reason in `cause`. \(DataSourceError.afterLossMessage)",
                 cause: cause)
         }
     }

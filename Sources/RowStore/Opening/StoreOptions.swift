@@ -136,10 +136,13 @@ public struct StoreOptions: Sendable {
             return StartupPlan(reason: reason, metadata: metadata, keepsRows: true, droppedEntities: dropped)
         case .reset(let reason, let ownFallback):
             guard policy.backupCount(reason) == nil else {
+                let obstacle =
+                    fallback == nil ? "cannot make backups" : "can neither carry its rows over nor make backups"
                 throw DataSourceError(
                     .modelChanged,
-                    "The store was made for another model, and this kind of store cannot make backups. Open the store with the "
-                        + "reset policy .discard to start over, or with an app that has the old model.")
+                    "The store was made for another model, and this kind of store \(obstacle). Open the store with the reset "
+                        + "policy .discard to start over, or with an app that has the old model.",
+                    cause: reason.summary)
             }
             return StartupPlan(
                 reason: reason, metadata: new, keepsRows: false, fallback: fallback ?? ownFallback)

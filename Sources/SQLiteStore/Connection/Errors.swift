@@ -61,6 +61,11 @@ extension DataSourceError {
                 .notAFile, "The folder of \(path) is missing. Create it before opening the store.", cause: cause)
         case ENOTDIR:
             self.init(.notAFile, "A part of \(path) is a file, not a folder. Choose another path.", cause: cause)
+        case ELOOP where !isSymbolicLink(path):
+            self.init(
+                .notAFile,
+                "A folder in \(path) is a symbolic link that leads in a circle. Choose another path, or correct the link.",
+                cause: cause)
         case ELOOP,
             ENOENT where isSymbolicLink(path):
             self.init(

@@ -82,6 +82,46 @@ struct RefusedOpeningTests {
         #expect(error.cause?.contains(role) == true, "\(error.cause ?? "")")
     }
 
+    @Test func aServerWithoutEncryptionIsNotCalledUnreachable() throws {
+        let place = try FailurePlace()
+        var options = place.options(isDirect: true)
+        options.connection =
+            "host=127.0.0.1 port=\(place.server.port) user=\(PostgreSQLServer.user) dbname=\(place.database) "
+            + "sslmode=require gssencmode=disable"
+        let error = try failure(options)
+        #expect(error.code == .storeUnavailable)
+        #expect(error.message.hasPrefix("The server accepts no encrypted connections"), "\(error)")
+    }
+
+    /// A conflict on a standby, a limit for temporary files and a statement that is nested too deeply have codes that other
+    /// faults have as well.
+    @Test(arguments: [
+        ("40001", DataSourceError.Code.storeBusy, "the server is a standby"),
+        ("53400", .storeUnreadable, "temp_file_limit"), ("54001", .valueTooLarge, "max_stack_depth"),
+    ])
+    func aRefusedStatementSaysWhatItCanBe(state: String, code: DataSourceError.Code, words: String) throws {
+        let place = try FailurePlace()
+        let store = try place.open(isDirect: true)
+        try place.run(
+            """
+            CREATE FUNCTION public.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+            RAISE EXCEPTION 'refused' USING ERRCODE = '\(state)'; END $$;
+            CREATE TRIGGER refuse BEFORE INSERT ON "Item" FOR EACH ROW EXECUTE FUNCTION public.refuse()
+            """)
+        do throws(DataSourceError) {
+            try store.write([FailurePlace.save(1)])
+            Issue.record("The row was written.")
+        } catch {
+            #expect(error.code == code && error.message.contains(words), "\(error)")
+            #expect(error.cause?.hasPrefix("PostgreSQL \(state): ") == true, "\(error.cause ?? "")")
+        }
+        try place.run("DROP FUNCTION public.refuse() CASCADE")
+        // The session was not given up.
+        try store.write([FailurePlace.save(2)])
+        #expect(try place.keys() == [2])
+        store.close()
+    }
+
     @Test func aUserWhoMayNotUseAStoreIsRefused() throws {
         let place = try FailurePlace()
         try place.open().close()

@@ -74,6 +74,17 @@ struct OpeningFailureTests {
         #expect(error?.message.contains("is a file, not a folder") == true)
     }
 
+    @Test func aFolderThatIsALinkInACircleIsNamed() throws {
+        let folder = try TemporaryFolder()
+        let link = folder.url.appending(component: "circle")
+        try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: "circle")
+        var options = SQLiteStore.Options.test(folder)
+        options.url = link.appending(component: "test.store")
+        let error = expectError(.notAFile) { try SQLiteStore.open(options).close() }
+        let message = "A folder in \(options.url.path) is a symbolic link that leads in a circle."
+        #expect(error?.message.hasPrefix(message) == true, "\(error as Any)")
+    }
+
     @Test(arguments: [false, true], ["UTF-16le", "UTF-16be"])
     func anotherEncodingIsNamed(isEmpty: Bool, encoding: String) throws {
         let folder = try TemporaryFolder()

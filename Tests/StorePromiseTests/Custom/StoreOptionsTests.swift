@@ -1,3 +1,4 @@
+import ErrorExpectations
 import Foundation
 import RowStore
 import StoreTestModel
@@ -86,6 +87,20 @@ struct StoreOptionsTests {
     func aChangedModelIsAnErrorIfThePolicyKeepsTheRows(policy: ResetPolicy) throws {
         let metadata = try stored()
         #expect(code { _ = try options(TestModel.identity("next"), policy).plan(for: metadata) } == .modelChanged)
+    }
+
+    @Test func theErrorSaysWhyTheRowsAreNotKeptAsThePolicyWants() throws {
+        let metadata = try stored()
+        for (policy, words) in [
+            (ResetPolicy.standard, " store cannot make backups. "),
+            (.migrate, " store can neither carry its rows over nor make backups. "),
+        ] {
+            let error = expectError(.modelChanged) {
+                try options(TestModel.identity("next"), policy).plan(for: metadata)
+            }
+            #expect(error?.message.contains(words) == true, "\(error as Any)")
+            #expect(error?.cause == "the model changed: Item")
+        }
     }
 
     @Test func backupsCannotBeAskedFor() throws {
