@@ -271,9 +271,7 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
                 try await source.confirm(writing, since: before.version, hadTag: hadTag)
                 return
             case .page(let values, let cursor):
-                if let cursor, !cursors.insert(cursor).inserted || next.page + 1 >= Self.longestList {
-                    throw repeated(next.page)
-                }
+                if let cursor { try check(cursors.insert(cursor).inserted, next.page) }
                 let written = try await source.write(values, writing, .page(pages, cursor))
                 guard let cursor else { return }
                 pages.add(written.page)
@@ -306,11 +304,22 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
             entityName: Object.entityName)
     }
 
-    private func repeated(_ page: Int) -> DataSourceError {
-        DataSourceError(
-            .cursorRepeated,
-            "Page \(page) of the scope \"\(scope.name)\" has the cursor of an earlier page, or the list has more than \(Self.longestList) pages. No further page was requested. Check how the server makes its cursors.",
-            entityName: Object.entityName)
+    /// Checks that there may be a further page.
+    ///
+    /// - Parameter isNew: Whether no earlier page has the cursor of the page.
+    /// - Throws: `cursorRepeated`.
+    private func check(_ isNew: Bool, _ page: Int) throws(DataSourceError) {
+        let problem: String
+        if !isNew {
+            problem =
+                "Page \(page) of the scope \"\(scope.name)\" has the cursor of an earlier page. No further page was requested. Check how the server makes its cursors."
+        } else if page + 1 >= Self.longestList {
+            problem =
+                "The list of the scope \"\(scope.name)\" has more than \(Self.longestList) pages. No further page was requested. Request larger pages, or check whether the cursors of the server come to an end."
+        } else {
+            return
+        }
+        throw DataSourceError(.cursorRepeated, problem, entityName: Object.entityName)
     }
 
     /// Sends a request with the app's closure, and waits at most `timeLimit` for the answer.

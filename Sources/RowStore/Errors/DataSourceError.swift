@@ -150,7 +150,8 @@ extension DataSourceError.Code {
     public static let scopeChanged = Self(rawValue: "scopeChanged")
     /// The store cannot keep scopes, because of its kind.
     public static let scopesNotKept = Self(rawValue: "scopesNotKept")
-    /// The server has answered the request for a page with the cursor of an earlier page.
+    /// The server has answered the request for a page with the cursor of an earlier page, or the list has more than 10,000
+    /// pages.
     public static let cursorRepeated = Self(rawValue: "cursorRepeated")
     /// The server has not answered in time.
     public static let loadTimedOut = Self(rawValue: "loadTimedOut")

@@ -72,15 +72,30 @@ struct ScopeBadAnswerTests {
         try await other.close()
     }
 
+    @Test func aListOfTooManyPagesIsNotTakenForARepeatedCursor() async throws {
+        try await withScopes { contacts, _ in
+            let count = Shared(0)
+            let error = await expectError(.cursorRepeated) {
+                try await contacts.load(.contacts, maxAge: .zero) { request in
+                    count.update { $0 += 1 }
+                    return .page([], next: "\(request.page)")
+                }
+            }
+            #expect(error?.message.contains("has more than 10000 pages. ") == true, "\(error as Any)")
+            #expect(count.value == 10_000)
+        }
+    }
+
     @Test(arguments: ScopeStoreKind.allCases)
     func aRepeatedCursorLeavesAPartOfTheList(_ kind: ScopeStoreKind) async throws {
         try await withScopes(kind) { contacts, place in
             try await contacts.add(contactList(5..<6))
-            await expectError(.cursorRepeated) {
+            let error = await expectError(.cursorRepeated) {
                 try await contacts.load(.contacts, maxAge: .zero) { request in
                     .page(contactList(request.page..<request.page + 1), next: "a")
                 }
             }
+            #expect(error?.message.contains("has the cursor of an earlier page. ") == true, "\(error as Any)")
             let found = try stored(contacts)
             #expect(!found.isComplete && found.lastFailure == "cursorRepeated" && found.failureCount == 1)
             // Nothing is deleted, and the second page is not stored.
