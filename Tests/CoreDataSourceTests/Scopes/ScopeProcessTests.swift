@@ -28,7 +28,15 @@ struct ScopeProcessTests {
                     .contacts, maxAge: .ample, timeLimit: .ample
                 ) { _ in
                     _ = FileManager.default.createFile(atPath: path + ".asked", contents: nil)
-                    await waitForFile(path + ".answer")
+                    // As long as this process runs, one thread of the pool of the other process is blocked (see `leaveASavePending`).
+                    // So this process never waits for long: without any free thread, the other process would never make the file.
+                    let hasWaited = Shared(false)
+                    let waiting = Task {
+                        try await Task.sleep(for: .seconds(20))
+                        hasWaited.value = true
+                    }
+                    await waitForFile(path + ".answer", unless: hasWaited)
+                    waiting.cancel()
                     return .list(contactList(0..<3), entityTag: "child")
                 }
                 try await container.close()
@@ -146,9 +154,9 @@ struct ScopeProcessTests {
     }
 }
 
-/// Waits until another process has made a file, or has ended. It gets the processor meanwhile.
-private func waitForFile(_ path: String, unless hasEnded: Shared<Bool> = Shared(false)) async {
-    while !FileManager.default.fileExists(atPath: path), !hasEnded.value {
+/// Waits until another process has made a file, or the flag is set. The other process gets the processor meanwhile.
+private func waitForFile(_ path: String, unless flag: Shared<Bool>) async {
+    while !FileManager.default.fileExists(atPath: path), !flag.value {
         try? await Task.sleep(for: .milliseconds(10))
     }
 }
