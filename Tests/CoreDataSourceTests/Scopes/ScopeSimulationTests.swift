@@ -106,9 +106,15 @@ struct ScopeSimulationTests {
             switch roll(0...12) {
             case 0, 1: changeServer()
             case 2:
-                try await contacts.delete(
-                    [ContactData(uid: "uid-\(roll(0...9))", name: "")], waitFor: roll(0...1) == 0 ? .main : .store)
-            case 3: try await contacts.delete(ContactEntity.self, where: \.uid == "uid-\(roll(0...9))")
+                let uid = "uid-\(roll(0...9))"
+                note("delete \(uid)")
+                try await contacts.delete([ContactData(uid: uid, name: "")], waitFor: roll(0...1) == 0 ? .main : .store)
+                note("deleted \(uid)")
+            case 3:
+                let uid = "uid-\(roll(0...9))"
+                note("delete all \(uid)")
+                try await contacts.delete(ContactEntity.self, where: \.uid == uid)
+                note("deleted all \(uid)")
             case 4:
                 isTouched.value = true
                 let before = try contacts.freshness(of: scope)
@@ -136,13 +142,17 @@ struct ScopeSimulationTests {
 
         /// Loads an object of the lists. The request waits for no other load.
         private func loadObject() async {
+            let uid = "uid-\(roll(0...9))"
+            note("ask for \(uid)")
+            defer { note("got \(uid)") }
             do {
                 _ = try await anyMember().value(
-                    where: \.uid, equals: "uid-\(roll(0...9))", as: ContactValue.self,
+                    where: \.uid, equals: uid, as: ContactValue.self,
                     maxAge: .seconds(roll(0...2) * 10), whenStale: roll(0...1) == 0 ? .wait : .serveStale
                 ) { uid in
                     isTouched.value = true
                     let found = list(server.tag, of: scopes[0], for: resets.value).first { $0.uid == uid }
+                    note("answer \(uid) \(found?.name ?? "gone")")
                     if roll(0...2) == 0 { changeServer() }
                     if roll(0...5) == 0 { throw Poison() }
                     return found
@@ -176,7 +186,7 @@ struct ScopeSimulationTests {
             isTouched.value = true
             #expect(server.running.value[name] == 1 || mayOverlap.value, "Two requests for \(name), seed \(seed).")
             let (tag, user) = (server.tag, resets.value)
-            note("request \(name) \(tag), page \(request.page)")
+            note("request \(name) \(tag), page \(request.page), with \(request.entityTag ?? "no tag")")
             defer { note("answer \(name) \(tag), page \(request.page)") }
             let list = { (tag: Int) in self.list(tag, of: scope, for: user) }
             for _ in 0..<roll(0...2) { try await interfere() }
@@ -225,10 +235,16 @@ struct ScopeSimulationTests {
                     }
                     guard let tag = found.entityTag.flatMap(Int.init) else { continue }
                     let rows = stored.filter { has(scope, $0.uid) }
+                    if rows.contains(where: { (Int($0.name) ?? 0) < tag }) {
+                        let read = try await contacts.main.container?.read { context in
+                            try context.fetch(ContactEntity.self).map { "\($0.uid) \($0.name)" }.sorted()
+                        }
+                        note("the store has \(read ?? [])")
+                    }
                     check(scope, tag, rows.reduce(into: [:]) { $0[$1.uid] = Int($1.name) })
                 }
             }
-            events.value = []
+            events.value = ["check"]
         }
 
         /// - Parameter rows: The versions of the stored objects, by their uids.
@@ -265,7 +281,14 @@ struct ScopeSimulationTests {
                 let (contacts, scope) = (anyMember(), anyScope())
                 return Task {
                     defer { note("load of \(scope.name) ends") }
-                    try await contacts.load(scope, maxAge: maxAge, deleting: .all) { try await answer($0, for: scope) }
+                    do {
+                        try await contacts.load(scope, maxAge: maxAge, deleting: .all) {
+                            try await answer($0, for: scope)
+                        }
+                    } catch {
+                        note("\(error)")
+                        throw error
+                    }
                 }
             }
             if isCancelled {
