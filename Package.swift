@@ -216,6 +216,10 @@ let package = Package(
                 "Suites/Scopes/LinkedScopeSimulationTests.swift", "Suites/Scopes/ScopeHookTests.swift",
                 "Suites/Scopes/SeaLoad.swift", "Suites/Scopes/SeaModel.swift", "Suites/Scopes/SeaReference.swift",
                 "Suites/Scopes/SeaServer.swift", "Suites/Scopes/SeaWorld.swift", "Suites/Sharing/LeaseStateTests.swift",
+                // These random suites take minutes, and how a model is declared does not change what they test.
+                "Suites/History/RandomConsumerTests.swift", "Suites/History/RandomRevertTests.swift",
+                "Suites/Pinning/RandomPinTests.swift", "Suites/Scopes/ScopeKillTests.swift",
+                "Suites/Scopes/ScopeSimulationTests.swift",
             ]),
         .target(name: "TestSupport", path: "Tests/Support/TestSupport"),
         .target(name: "ErrorExpectations", dependencies: ["RowStore"], path: "Tests/Support/ErrorExpectations"),

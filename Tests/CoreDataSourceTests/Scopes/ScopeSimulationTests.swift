@@ -56,6 +56,9 @@ struct ScopeSimulationTests {
         let resets = Shared(0)
         /// Whether anything was requested or stored since the last reset.
         let isTouched = Shared(false)
+        /// The number of calls of `apply` that are running. `apply` knows no answers that loads of other scopes have stored since
+        /// the app made its request, so the server does not change meanwhile.
+        let applying = Shared(0)
         /// What has happened since the last check, for the message of a failure.
         let events = Shared<[String]>([])
 
@@ -79,6 +82,7 @@ struct ScopeSimulationTests {
         }
 
         func changeServer() {
+            if applying.value > 0 { return }
             random.update { server.change(&$0) }
             note("the server has \(server.tag): \(server.versions.value[server.tag].sorted())")
         }
@@ -117,6 +121,8 @@ struct ScopeSimulationTests {
                 note("deleted all \(uid)")
             case 4:
                 isTouched.value = true
+                applying.update { $0 += 1 }
+                defer { applying.update { $0 -= 1 } }
                 let before = try contacts.freshness(of: scope)
                 let (tag, user) = (server.tag, resets.value)
                 note("apply \(scope.name) \(tag)")
