@@ -254,6 +254,14 @@ extension RunningRequests {
         }
     }
 
+    /// Whether a load of this container has confirmed a list with objects of any of the entities since a request began.
+    func hasConfirmedList(of entities: [Int], since request: AnsweredRequest) -> Bool {
+        saved(since: request).contains { saved in
+            guard let list = saved.list, list.isConfirmed else { return false }
+            return list.family.contains(where: entities.contains)
+        }
+    }
+
     /// Whether any other request is running.
     func hasOthers(than request: AnsweredRequest) -> Bool {
         state.withLock { state in state.running.contains { $0 != request.number } }

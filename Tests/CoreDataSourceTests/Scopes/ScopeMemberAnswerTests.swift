@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import Testing
 
@@ -38,6 +39,29 @@ extension ScopeLaterAnswerTests {
             }
             #expect(count.value == 3)
             #expect(try names(mine) == ["uid-0": "20", "uid-1": "20", "uid-2": "20"])
+        }
+    }
+
+    /// After this process has confirmed the list, the store does not say that the other process had stored the list.
+    @Test(arguments: ScopeStoreKind.shared)
+    func aListOfAnotherProcessThatThisOneConfirmsStays(_ kind: ScopeStoreKind) async throws {
+        try await withMembers(kind) { mine, theirs, place in
+            let count = Shared(0)
+            await expectError(.scopeChanged) {
+                try await mine.load(.contacts, maxAge: .zero) { _ in
+                    count.update { $0 += 1 }
+                    let newest = 10 + count.value
+                    place.pass(1)
+                    try await theirs.load(Self.some, maxAge: .zero) { _ in
+                        .list(Self.list(0..<2, newest), entityTag: "\(newest)")
+                    }
+                    try await mine.load(Self.some, maxAge: .zero) { _ in .notModified }
+                    return .list(Self.list(0..<3, 1))
+                }
+            }
+            #expect(count.value == 3)
+            #expect(try mine.freshness(of: Self.some).entityTag == "13")
+            #expect(try names(mine) == ["uid-0": "13", "uid-1": "13"])
         }
     }
 

@@ -20,10 +20,13 @@ extension PrivateContext {
         }
         if !replaced.isEmpty {
             // Another member may edit the rows again and again. So the last request of a load replaces rows of other members, unless
-            // the store has a later answer.
+            // the store has a later answer. If this container has confirmed a list meanwhile, the store no longer says whether
+            // another member had stored this list as a later answer.
             let isLastTry = !answered.canRequestAgain && replaced.allSatisfy { $0.origin == .otherMember }
             let entities = ownedEntities(changedBy: changes)
-            guard isLastTry, try root.requests.laterScopesOfOthers(than: answered, of: entities, in: root) == [] else {
+            guard isLastTry, !root.requests.hasConfirmedList(of: entities, since: answered),
+                try root.requests.laterScopesOfOthers(than: answered, of: entities, in: root) == []
+            else {
                 throw DataSourceError(tooLate: answered)
             }
         }
