@@ -14,6 +14,32 @@ package final class Admission: Sendable {
 
     private typealias Waiter = @Sendable (Result<Void, DataSourceError>) -> Void
 
+    /// Calls that wait, in the order of their IDs. Each operation takes the same time, however many calls wait.
+    private struct WaitingCalls {
+        private var calls: [Int: (values: Int, waiter: Waiter)] = [:]
+        /// No waiting call has a lower ID.
+        private var lowestID = 0
+
+        var isEmpty: Bool { calls.isEmpty }
+        var count: Int { calls.count }
+        var waiters: [Waiter] { calls.values.map(\.waiter) }
+
+        mutating func add(_ id: Int, _ values: Int, _ waiter: @escaping Waiter) {
+            calls[id] = (values, waiter)
+            lowestID = min(lowestID, id)
+        }
+
+        mutating func remove(_ id: Int) -> Waiter? { calls.removeValue(forKey: id)?.waiter }
+
+        mutating func removeFirst() -> (values: Int, waiter: Waiter)? {
+            if calls.isEmpty { return nil }
+            while true {
+                if let first = calls.removeValue(forKey: lowestID) { return first }
+                lowestID += 1
+            }
+        }
+    }
+
     private struct State {
         var waitingBytes = 0
         var queuedValues = 0
@@ -22,7 +48,7 @@ package final class Admission: Sendable {
         /// The number of admitted calls whose batch has not ended.
         var callCount = 0
         var isClosing = false
-        var waiting: [(id: Int, values: Int, waiter: Waiter)] = []
+        var waiting = WaitingCalls()
         var lastID = 0
         var whenEmpty: [@Sendable () -> Void] = []
     }
@@ -129,10 +155,10 @@ package final class Admission: Sendable {
             let (refused, ended) = state.withLock { state in
                 state.isClosing = true
                 state.whenEmpty.append { continuation.resume() }
-                defer { state.waiting = [] }
-                return (state.waiting, takeWhenEmpty(&state))
+                defer { state.waiting = WaitingCalls() }
+                return (state.waiting.waiters, takeWhenEmpty(&state))
             }
-            for entry in refused { entry.waiter(.failure(RootTier.closed)) }
+            for waiter in refused { waiter(.failure(RootTier.closed)) }
             for body in ended { body() }
         }
     }
@@ -181,7 +207,7 @@ package final class Admission: Sendable {
                 admit(values, &state)
                 return .success(())
             }
-            state.waiting.append((id, values, waiter))
+            state.waiting.add(id, values, waiter)
             return nil
         }
         if let outcome { return waiter(outcome) }
@@ -190,18 +216,15 @@ package final class Admission: Sendable {
 
     /// Refuses a waiting call.
     private func end(_ id: Int, _ error: DataSourceError) {
-        let waiter = state.withLock { state in
-            state.waiting.firstIndex { $0.id == id }.map { state.waiting.remove(at: $0).waiter }
-        }
+        let waiter = state.withLock { $0.waiting.remove(id) }
         waiter?(.failure(error))
     }
 
     private func takeAdmitted(_ state: inout State) -> [Waiter] {
         var admitted: [Waiter] = []
-        while let first = state.waiting.first, !isFull(state) {
+        while !isFull(state), let first = state.waiting.removeFirst() {
             admit(first.values, &state)
             admitted.append(first.waiter)
-            state.waiting.removeFirst()
         }
         return admitted
     }

@@ -1,6 +1,7 @@
 import CoreDataSource
 import ErrorExpectations
 import RowStore
+import TestSupport
 import Testing
 
 /// Calls are held while too much is waiting, and let in again.
@@ -61,6 +62,31 @@ struct AdmissionTests {
         release()
         try await container.flush()
         #expect(try senders.count(Sender.self) == 2)
+    }
+
+    /// Calls that end while they wait do not change the order of the others.
+    @Test func callsAreAdmittedInTheOrderInWhichTheyArrive() async throws {
+        let (container, _, _, _, release) = try await full()
+        let admission = container.stack.root.admission
+        let admitted = Shared<[Int]>([])
+        var calls: [Task<Void, any Error>] = []
+        for number in 0..<100 {
+            calls.append(
+                Task {
+                    try await admission.enter(1)
+                    admitted.update { $0.append(number) }
+                    admission.leave(1)
+                })
+            while admission.waitingCount <= number { await Task.yield() }
+        }
+        var random = SeededRandom(seed: testSeed())
+        let ended = Set((0..<100).map { _ in Int.random(in: 0..<100, using: &random) })
+        for number in ended.sorted().shuffled(using: &random) { calls[number].cancel() }
+        for number in ended { await expectThrows(CancellationError.self) { try await calls[number].value } }
+        #expect(admission.waitingCount == 100 - ended.count)
+        release()
+        for call in calls { _ = await call.result }
+        #expect(admitted.value == (0..<100).filter { !ended.contains($0) })
     }
 
     @Test func aBlockedCallerIsHeldToo() async throws {
