@@ -89,13 +89,18 @@ extension DataSource {
     ) async throws -> ScopeFreshness {
         let root = tier.stack.root
         let (generation, askedAt) = (root.generation, root.scheduling.now())
+        if let fresh = tier.knownFreshness(of: scope, maxAge: maxAge, at: askedAt, generation: generation) {
+            // Another caller may have stored the list just now.
+            if isMainActor(#isolation) { await tier.stack.mainNotifier.mergeNow() }
+            return fresh
+        }
         let load = ScopeLoad(
             source: self, scope: scope, maxAge: maxAge, timeLimit: timeLimit, deletion: deleting, options: options,
             request: request, generation: generation, askedAt: askedAt)
         let found: ScopeFreshness
         do {
-            if let known = try await wait(for: load, whenStale) {
-                found = known
+            if let served = try await wait(for: load, whenStale) {
+                found = served
             } else {
                 found = try await tier.readFreshness(of: scope)
             }
@@ -104,7 +109,6 @@ extension DataSource {
             if isMainActor(#isolation) { await tier.stack.mainNotifier.mergeNow() }
             throw error
         }
-        // Another caller may have stored the list just now.
         if isMainActor(#isolation) { await tier.stack.mainNotifier.mergeNow() }
         return found
     }
@@ -117,6 +121,7 @@ extension DataSource {
         _ request: @escaping @Sendable (ScopeRequest) async throws -> ServerAnswer<Value>
     ) async throws {
         let askedAt = tier.stack.root.scheduling.now()
+        if tier.knownFreshness(of: scope, maxAge: maxAge, at: askedAt, generation: generation) != nil { return }
         var load = ScopeLoad(
             source: self, scope: scope, maxAge: maxAge, timeLimit: timeLimit, deletion: deleting, options: [],
             request: request, generation: generation, askedAt: askedAt)
@@ -131,13 +136,6 @@ extension DataSource {
         for load: ScopeLoad<Value, Object>, _ whenStale: StalePolicy
     ) async throws -> ScopeFreshness? {
         let (scope, loads) = (load.scope, tier.loads)
-        // The freshness is usually known without a read of the store.
-        if var known = tier.known(scope).map({ ScopeFreshness($0, generation: load.generation) }),
-            !known.isStale(after: load.maxAge, at: load.askedAt)
-        {
-            known.isLoading = loads.isRunning(load.key)
-            return known
-        }
         try tier.claim(scope)
         var found = try await load.readFreshness()
         let key = load.key
@@ -162,6 +160,24 @@ extension DataSource {
             if !loaded.isStale(after: load.maxAge, at: tier.stack.root.scheduling.now()) { return nil }
         }
         return nil
+    }
+}
+
+extension PrivateTier {
+    /// Returns the freshness of a scope whose objects are fresh, if it is known without a read of the store. Most loads end here, so this
+    /// is done before a load is made.
+    ///
+    /// - Parameters:
+    ///   - time: The time at which the caller asked.
+    ///   - generation: The number of resets of the store when the caller asked.
+    fileprivate nonisolated func knownFreshness<Object: ManagedObject>(
+        of scope: SyncScope<Object>, maxAge: Duration, at time: Date, generation: Int
+    ) -> ScopeFreshness? {
+        guard let stored = known(scope) else { return nil }
+        var found = ScopeFreshness(stored, generation: generation)
+        if found.isStale(after: maxAge, at: time) { return nil }
+        found.isLoading = loads.isRunning(.scope(scope.id, generation: generation))
+        return found
     }
 }
 
