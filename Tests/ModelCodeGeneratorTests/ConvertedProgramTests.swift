@@ -113,14 +113,7 @@ import Testing
 
     /// The types of the app's own that transformables and raw values have.
     private static func missingTypes(of models: [ManagedObjectModel]) -> String {
-        let attributes = models.flatMap { $0.entities.flatMap(\.attributes) + $0.composites.flatMap(\.attributes) }
-        let codable = Set(attributes.filter { $0.type == .transformable }.compactMap(\.customClassName))
-        let names = codable.filter { name in
-            name.wholeMatch(of: /[A-Z]\w*/) != nil && !["Any", "Data", "Date", "URL", "String"].contains(name)
-                && !name.hasPrefix("NS")
-                && !name.hasPrefix("UI")
-        }
-        return names.sorted().map { "struct \($0): Codable, Sendable {}\n" }.joined()
+        AppTypes.declarations(for: models)
             + "enum RandomMood: String, AttributeStorable { case glad, sad }\nenum RandomLevel: Int16, AttributeStorable { case low = 1, high = 7 }\n"
             + "enum RandomSize: Int64, AttributeStorable { case small = 1, large = 7 }\n"
     }

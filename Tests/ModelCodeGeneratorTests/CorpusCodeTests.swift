@@ -17,6 +17,8 @@ struct CorpusCodeTests {
     func classesOfAllEntitiesCompile(_ model: URL) async throws {
         let document = try ModelReader.read(model)
         let directory = try TemporaryDirectory()
+        let types = directory.url.appending(component: "Types.swift")
+        try Data(AppTypes.declarations(for: [document.model]).utf8).write(to: types)
         for parts in [1, 4] {
             let sources = ModelCodeGenerator(codeGeneration: .class).sources(for: document.model, parts: parts)
             let files = try sources.enumerated().map { number, source in
@@ -24,7 +26,7 @@ struct CorpusCodeTests {
                 try Data(source.utf8).write(to: file)
                 return file.path
             }
-            let diagnostics = try await Compiler.shared.value.diagnostics(of: files)
+            let diagnostics = try await Compiler.shared.value.diagnostics(of: files + [types.path])
             #expect(diagnostics == "", "\(parts) parts")
         }
     }
