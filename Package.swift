@@ -205,7 +205,7 @@ let package = Package(
                 .target(name: "PostgreSQLStore", condition: .when(traits: ["PostgreSQL"])),
             ],
             exclude: [
-                // These suites change the model without changing the classes. A model in code does not allow that.
+                // These suites change the model without changing the classes. This is impossible with a model in code.
                 "Suites/History/RevertTests.swift", "Suites/Scopes/ScopeBadInputTests.swift",
                 "Suites/Scopes/ScopeLossTests.swift", "Suites/Sharing/ServerRightsTests.swift",
                 // These suites use none of the classes. Some have a model in code of their own.
@@ -305,8 +305,8 @@ if isDevelopment {
     package.targets.removeAll { $0.name == "ModelResetPlugin" }
 }
 
-// The target in which an app's debug build spends most of its time, with rows, predicates and strings. Optimizing the
-// other targets, too, would take too long.
+// An app that was built for debugging spends most of its time in this target, with rows, predicates and strings.
+// Optimizing the other targets, too, would make builds too slow.
 let optimizedInDebug: Set = ["RowStore"]
 
 // Targets whose speed matters little. The plugin's tool and the macros run only in a build, and an app plans a

@@ -76,7 +76,8 @@ struct Drawing {
     // MARK: Lines
 
     private mutating func group(_ picture: Picture, _ number: Int) -> String {
-        // The first column has lines across the whole width. Each following column has the lines of one box beside other boxes.
+        // The first column is for lines with only one box. Lines with several boxes use the following columns: one column for
+        // the first box, one for the second box, and so on.
         var columns: [String] = []
         for (row, line) in picture.lines.enumerated() {
             // The baseline of the line.

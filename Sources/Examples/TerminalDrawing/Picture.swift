@@ -7,8 +7,8 @@ struct Picture {
         var style: String
     }
 
-    /// For each line, its boxes, and for each box its runs. A box is the part of a line between two borders. If only one box of
-    /// a line changes, two pictures can still share the drawings of the other boxes.
+    /// The lines. Each line consists of boxes, and each box consists of runs. A box is the part of a line between two borders.
+    /// If only one box of a line changes, two pictures can still share the drawings of the other boxes.
     var lines: [[[Run]]]
     var milliseconds: Int
 

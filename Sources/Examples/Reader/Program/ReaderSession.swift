@@ -156,7 +156,7 @@ final class ReaderSession {
         /// The articles of a feed; nil for the list of feeds.
         var articles: LiveList<ArticleEntity>?
 
-        /// - Parameter willRefresh: Whether a load begins now, which the list does not show yet.
+        /// - Parameter willRefresh: Whether a load begins now. The list's freshness does not show this load yet.
         func words(willRefresh: Bool = false) -> String {
             var words = FreshnessWords(freshness)
             if willRefresh { words.isRefreshing = true }
