@@ -3,8 +3,8 @@ internal import ModelCodeGenerator
 internal import ModelReader
 internal import ModelSource
 
-/// Finds the parts of a model in Swift that a bundle cannot contain, or that have another form in the classes that are
-/// generated for the bundle.
+/// Finds the parts of a model in Swift that a bundle cannot contain, and the parts that have another form in the
+/// generated classes of the bundle.
 struct BundleLosses {
     private let model: ManagedObjectModel
     private let properties: GeneratedProperties

@@ -125,8 +125,8 @@ struct SourceDeclarations {
         }
     }
 
-    /// Returns the arguments after the name of a model. The compiler also refuses wrong arguments, but this reader also reads
-    /// files that were never compiled.
+    /// Returns the arguments after the name of a model. Refuses wrong arguments. The compiler does the same, but this reader
+    /// also reads files that were never compiled.
     private static func values(
         of arguments: ArraySlice<(label: String, value: SourceExpression?, tokens: Range<Int>)>,
         _ file: SourceFolder.File

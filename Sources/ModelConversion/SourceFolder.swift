@@ -18,7 +18,7 @@ struct SourceFolder {
     private(set) var files: [File] = []
     private(set) var diagnostics: [ModelDiagnostic] = []
     private var byteCount = 0
-    /// The paths of the files, as they were given, by their paths without symbolic links.
+    /// The given path of each file, by the file's path without symbolic links.
     private var paths: [String: String] = [:]
 
     /// Limits far above the size of any real program.
@@ -146,7 +146,7 @@ struct SourceFolder {
         let text = try read(path)
         let source = SwiftSource(text)
         if let syntaxError = source.syntaxError {
-            // Without these strings, the file has no part of a model, so the fault is ignored.
+            // A file without these strings contains no part of a model, so its fault is ignored.
             guard ["@StoredEntity", "@StoredComposite", "ManagedObjectModel("].contains(where: text.contains) else {
                 return
             }

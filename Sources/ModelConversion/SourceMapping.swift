@@ -6,7 +6,8 @@ internal import ModelSource
 struct SourceMapping {
     private let declarations: SourceDeclarations
     private(set) var diagnostics: [ModelDiagnostic] = []
-    /// The attributes whose initial values are evaluated for each new object, with the names of their entities or composites.
+    /// The attributes whose initial values are evaluated for each new object. Each element names an entity or composite
+    /// and its attribute, as in `Note.createdAt`.
     private var evaluatedAttributes: Set<String> = []
     /// The paths of the composite structs that attributes use.
     private var used: Set<String> = []
@@ -191,7 +192,8 @@ struct SourceMapping {
             renamingIdentifier: source.renamingIdentifier, userInfo: source.userInfo)
     }
 
-    /// Returns the model's name for a relationship property that the class or one of its ancestors declares.
+    /// Returns the name of a relationship in the model. The class or one of its ancestors declares the relationship as
+    /// a property.
     private func inverseModelName(
         _ property: String, of entity: SourceDeclarations.Found<EntitySource>
     ) -> String? {
@@ -268,8 +270,7 @@ struct SourceMapping {
         return ModelDiagnostic(file: file.path, line: file.source.line(of: offset), message: part.message)
     }
 
-    /// Warns of the names in indexes, fetch requests and configurations that lead nowhere. They do not make the model
-    /// invalid.
+    /// Warns of unknown names in indexes, fetch requests and configurations. Such names do not make the model invalid.
     func unknownNames(
         in model: ManagedObjectModel, _ found: SourceDeclarations.Found<SourceDeclarations.Model>
     ) -> [ModelDiagnostic] {
@@ -301,7 +302,7 @@ struct SourceMapping {
             + (requests + members).map { ModelDiagnostic(file: found.file.path, line: line, message: $0) }
     }
 
-    /// The location of a property's declaration. If the property is not found, the location of its owner's declaration. Nil
+    /// The location of a property's declaration; the location of the owner's declaration if the property is not found; nil
     /// if the owner is not found.
     private func location(of property: String?, in owner: String?) -> (file: File, offset: Int)? {
         guard let path = owner.flatMap({ paths[$0] }) else { return nil }

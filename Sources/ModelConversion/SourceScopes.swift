@@ -3,8 +3,8 @@ internal import ModelSource
 /// The types that files declare, by their paths. The path of a type has the names of its enclosing types and its own name, as
 /// in `Library.Shelf`.
 ///
-/// A name is looked up as by the compiler: from the innermost type outwards, and in each type also through its
-/// superclasses.
+/// The look-up of a name follows the rules of the compiler: from the innermost type outwards, and in each type also
+/// through its superclasses.
 struct SourceScopes {
     enum Lookup {
         case type(String)

@@ -68,7 +68,7 @@ package struct SwiftModelReader {
             throw mapping.error(error, found)
         }
         diagnostics += mapping.unknownNames(in: model, found)
-        // Nothing is known about the predicate of an unknown entity.
+        // The model does not show which names the predicate of an unknown entity can contain.
         let unknown = Set(model.fetchRequests.filter { model.entity(named: $0.entityName) == nil }.map(\.name))
         diagnostics += model.unsupportedParts.filter { $0.owner != nil || !unknown.contains($0.name) }
             .map { mapping.diagnostic($0, found) }

@@ -13,9 +13,9 @@ import PackagePlugin
 /// target that lists its sources can exclude `ModelPlugin.json` explicitly: `exclude: ["ModelPlugin.json"]`.
 ///
 /// SwiftPM calls a plugin again only when the manifest changes, or when a file is added to or removed from a target's
-/// directory. After an edit of `ModelPlugin.json`, or if a model outside of the target's directory gets a new version,
-/// the build therefore fails with an error that says to touch `Package.swift`. A new model in `Models` is found only
-/// after `touch Package.swift`.
+/// directory. So two changes make the build fail with an error that says to touch `Package.swift`: an edit of
+/// `ModelPlugin.json`, and a new version of a model outside of the target's directory. A new model in `Models` is found
+/// only after `touch Package.swift`.
 @main
 struct ModelPlugin: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {

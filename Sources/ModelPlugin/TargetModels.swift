@@ -7,8 +7,8 @@ struct TargetModels {
     private(set) var options: [String] = []
     /// The file that lists the models, if the file exists. A change of the file runs the code generator again.
     private(set) var configurationFiles: [URL] = []
-    /// Arguments with the path of that file, and with its contents when the build was planned. The tool compares these
-    /// contents with the file, to find later edits.
+    /// Arguments of the code generator: the path of the file that lists the models, and the file's contents when the
+    /// build was planned. The code generator compares these contents with the file, to find later edits.
     private(set) var settings: [String] = []
 
     /// A fault in the models of a target. The description is one line.

@@ -6,7 +6,8 @@ internal import ModelCodeGenerator
 struct Arguments: Sendable {
     var model: String
     var output: String
-    /// The other files among which the entities are divided. An edit of one entity then recompiles only a few files.
+    /// The other output files. The entities are divided among all output files, so that an edit of one entity
+    /// recompiles only a few files.
     var parts: [String]
     var version: String?
     var generator = ModelCodeGenerator()

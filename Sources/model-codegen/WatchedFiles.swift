@@ -3,8 +3,8 @@ internal import Foundation
 /// The files of a model at the time when the build system planned the build.
 ///
 /// SwiftPM plans the build again only when the manifest changes, or when a file is added to or removed from a target's
-/// directory. SwiftPM watches the file that names the current version. If a model outside of the target's directory
-/// gets a new version, SwiftPM therefore generates the version's source, but would not notice later edits of this version.
+/// directory. SwiftPM watches the file that names the current version. So SwiftPM generates the source of a new version,
+/// even if the model is outside of the target's directory. But SwiftPM would not notice later edits of this version.
 struct WatchedFiles {
     let model: String
     let files: [String]

@@ -12,7 +12,8 @@ public struct AttributeDescription: Sendable, Hashable {
     public var isTransient: Bool
     /// The value in a new object; nil for no default value. An empty string is a default value.
     public var defaultValue: AttributeValue?
-    /// Whether an optional number or Boolean gets a property that is not optional, so that nil reads as 0 or false.
+    /// Whether the property of an optional number or Boolean has a type that is not optional. The property then returns
+    /// 0 or false for nil.
     public var usesScalarValueType: Bool
     /// The lowest allowed value, inclusive. For a string, the minimum length in characters as an `.integer`.
     public var minimum: AttributeValue?

@@ -28,9 +28,10 @@ public struct ManagedObjectModel: Sendable {
     /// Generated code sets the classes. A model that was read at run time has no classes, so its objects are plain
     /// `ManagedObject`s.
     public var classes: [String: any AnyObject.Type]
-    /// The attributes whose initial values are evaluated for each new object, such as `Note.createdAt`, each with the name of
-    /// its entity or composite. Only a model that was read from Swift files has them, because it has no classes that could be
-    /// asked for the values. They are not part of the hash, and `==` ignores them.
+    /// The attributes whose initial values are evaluated for each new object. Each element names an entity or composite
+    /// and its attribute, as in `Note.createdAt`. Only a model that was read from Swift files lists such attributes,
+    /// because such a model has no classes that can evaluate the values. The attributes are not part of the hash, and `==`
+    /// ignores them.
     package var evaluatedAttributes: Set<String> = []
     /// A fault in the classes that the model was made from. The descriptions do not show the fault, so this property
     /// keeps the fault until ``validate()`` throws an error for it.
@@ -238,7 +239,7 @@ public struct EarlierVersion: Sendable, Hashable {
     }
 }
 
-/// A class that provides a model that is compiled into an app. Code can find the class by the name of the model.
+/// A class that provides a model compiled into an app. Code can find the class by the name of the model.
 ///
 /// `ModelPlugin` generates a conforming class for each model, so apps do not write such classes. Use ``ManagedObjectModel``
 /// instead.

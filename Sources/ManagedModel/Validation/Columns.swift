@@ -8,7 +8,7 @@ public struct ColumnDescription: Sendable, Hashable {
     public var name: String
     /// The contents of the column.
     public var role: Role
-    /// Whether the store has the column. False for a transient property: a save includes its value, but the store does not.
+    /// Whether the store has the column. False for a transient property: its value is part of a save, but is not stored.
     public var isStored: Bool
 
     /// Makes a column.
@@ -182,7 +182,7 @@ extension ManagedObjectModel {
             .map { RelationshipName(entity: $0.name, name: name) }
     }
 
-    /// Nil if the relationship has no inverse or a transient inverse.
+    /// The stored inverse of a relationship; nil if there is no inverse, or if the inverse is transient.
     package func storedInverse(of relationship: RelationshipDescription) -> RelationshipDescription? {
         guard let inverse = inverse(of: relationship).flatMap(self.relationship), !inverse.isTransient else {
             return nil

@@ -38,7 +38,7 @@ public struct ModelError: Error, Sendable, Hashable {
         }
 
         /// Two entities, composites, fetch requests or configurations share a name, or two properties of one entity or
-        /// composite do.
+        /// composite share a name.
         public static let duplicateName = Code("duplicateName")
         /// A name is empty, or the name of a property contains a dot.
         public static let invalidName = Code("invalidName")

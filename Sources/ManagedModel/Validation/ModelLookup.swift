@@ -154,9 +154,9 @@ extension ManagedObjectModel {
 }
 
 extension ManagedObjectModel {
-    /// The names that an index of an entity can have: those of attributes and to-one relationships, own or inherited, and the
-    /// paths of the parts of composites, as in `place.city`. An attribute that is derived from other objects is calculated
-    /// when it is read, so it has no stored values.
+    /// The names that an index of an entity can list: the names of its own and inherited attributes and to-one relationships,
+    /// and the paths of the leaves of composites, such as `place.city`. An attribute that is derived from other objects is
+    /// left out, because its value is calculated when it is read, and is not stored.
     package func namesWithStoredValues(of entity: EntityDescription, _ lookup: ModelLookup) -> Set<String> {
         let lineage = lookup.lineage(of: entity)
         let attributes = lineage.flatMap(\.attributes).filter { !$0.isTransient }

@@ -26,7 +26,7 @@ extension ModelValidation {
         }
     }
 
-    /// The derived leaves of the entity's own composites. Their names are the names of their columns.
+    /// The derived leaves of the entity's own composites. Each leaf has the name of its column.
     private func derivedLeaves(of entity: EntityDescription, _ columns: [ColumnDescription]) -> [AttributeDescription] {
         let composites = Set(entity.attributes.filter { $0.type == .composite }.map(\.name))
         return columns.compactMap { column in
@@ -230,7 +230,7 @@ extension AttributeType {
     /// Whether the library treats values of the type as opaque, and never compares them.
     fileprivate var isOpaque: Bool { [.binary, .transformable, .composite, .undefined, .objectID].contains(self) }
 
-    /// The types that an attribute derived from values of this type can have. The preferred type comes first.
+    /// The possible types of an attribute that is derived from values of this type. The preferred type comes first.
     fileprivate func results(of aggregate: String?) -> [AttributeType] {
         switch (aggregate, self) {
         case (nil, _): isOpaque ? [] : [self]

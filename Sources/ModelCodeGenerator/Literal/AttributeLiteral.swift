@@ -60,7 +60,8 @@ extension Literal {
         case .boolean(let flag): .text(".boolean(\(flag))")
         case .integer(let number): .text(".integer(\(number))")
         case .double(let number): .text(".double(\(double(number)))")
-        // A literal of Decimal can lose digits, so a string is used. The string is always valid: the 0 is never used.
+        // A literal of Decimal can lose digits, so a string is used. The string is always a valid number, so the 0 is
+        // never used.
         case .decimal(let number): .text(".decimal(Decimal(string: \"\(number)\") ?? 0)")
         case .string(let text): .text(".string(\(StringLiteral.of(text)))")
         case .date(let seconds): .text(".date(\(double(seconds)))")

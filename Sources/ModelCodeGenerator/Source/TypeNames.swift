@@ -55,7 +55,8 @@ struct NameClaims {
 
     /// - Parameters:
     ///   - scope: The taken names. The names that owners get are added to the scope.
-    ///   - first: Returns the owner that gets a name with several owners; nil if no owner has precedence.
+    ///   - first: Returns the owner with precedence among several owners that claim one name; nil if no owner has
+    ///     precedence.
     init(_ claims: [Claim], in scope: inout NameScope, first: ([String]) -> String? = { _ in nil }) {
         let groups = Dictionary(grouping: claims, by: \.wanted).sorted { $0.key < $1.key }
         var rest: [Claim] = []

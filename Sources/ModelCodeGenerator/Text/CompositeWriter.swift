@@ -48,8 +48,8 @@ struct CompositeWriter {
     private func writeKeyPaths(to text: inout SourceWriter) {
         text.block("\(access.prefix)static var partKeyPaths: [AnyKeyPath: String] {") { text in
             if properties.isEmpty { return text.line("[:]") }
-            // Do not use a dictionary literal, because equal keys in a literal trap. The key paths of two parts are equal if both parts
-            // have the same type, and this type is a struct without stored properties.
+            // Do not use a dictionary literal, because a literal with equal keys causes a trap. The key paths of two parts are
+            // equal if both parts have the same type, and this type is a struct without stored properties.
             text.line("var paths: [AnyKeyPath: String] = [:]")
             for root in ["\\\(name)", "\\\(name)?.?"] {
                 for property in properties {
@@ -98,8 +98,8 @@ struct CompositeWriter {
         }
     }
 
-    /// The start of a guard statement. The statement reads a mandatory leaf as an optional, because a plain value cannot tell
-    /// nil from zero.
+    /// The start of a guard statement. The statement reads a mandatory leaf as an optional, because a read of a type
+    /// that is not optional returns zero instead of nil.
     private func absence(of property: PropertyPlan) -> String {
         let column = column(of: property)
         let type = property.type.name

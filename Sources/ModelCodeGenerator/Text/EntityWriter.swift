@@ -32,9 +32,9 @@ struct EntityWriter {
         }
     }
 
-    /// Writes a nested type with values for the author's overrides, because an extension cannot override members. The values are
-    /// not static properties of the class, because a subclass cannot declare such a property again. It can declare a nested
-    /// type again.
+    /// Writes a nested type with values for the author's overrides, because an extension cannot override members. The values
+    /// are not static properties of the class, because a subclass cannot declare such a property again. But a subclass can
+    /// declare a nested type again.
     private func writeExtension(of name: String, to text: inout SourceWriter) {
         text.documentation(
             [

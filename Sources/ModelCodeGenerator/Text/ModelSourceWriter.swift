@@ -77,7 +77,7 @@ package struct ModelSourceWriter {
         }
     }
 
-    /// The argument of a model in Swift for the names in earlier versions, on one line.
+    /// The source of the argument `earlierVersions` of a model in Swift, on one line.
     package static func argument(for versions: [EarlierVersion]) -> String {
         "earlierVersions: \(Literal.list(versions.map { Literal.earlierVersion($0) }).inline)"
     }
@@ -176,8 +176,8 @@ package struct ModelSourceWriter {
         return (single, others)
     }
 
-    /// The relationships that get a property. A relationship gets no property if its counts are not a valid range. It gets
-    /// none either if its inverse gets no property, because the compiler could then not check the inverse.
+    /// The relationships that get a property. A relationship gets no property in two cases: its counts are not a valid
+    /// range, or its inverse gets no property. In the second case, the compiler could not check the inverse.
     private func relationshipProperties(of entity: EntityPlan) -> [RelationshipSourceText] {
         entity.entity.relationships.compactMap { relationship in
             guard relationship.hasPossibleCount,

@@ -134,7 +134,7 @@ extension Decimal {
     /// Whether the number has no fraction and might be too large for an Int.
     var isLong: Bool { !"\(self)".contains(".") && "\(self)".count > 18 }
 
-    /// The digits of the number. A long number without a fraction has an exponent in the place of the zeros at its end.
+    /// The digits of the number. In a long number without a fraction, an exponent replaces the zeros at the end.
     package var shortDigits: String {
         guard isLong else { return "\(self)" }
         var digits = "\(self)"

@@ -98,6 +98,7 @@ extension AttributeValue {
 }
 
 extension RelationshipDescription {
-    /// Whether a number of objects is between the counts. If not, the counts cannot be written as a range in Swift.
+    /// Whether any number of objects satisfies both the minimum and the maximum count. If not, the counts cannot be
+    /// written as a range in Swift.
     var hasPossibleCount: Bool { !isToMany || maximumCount <= 0 || minimumCount <= maximumCount }
 }

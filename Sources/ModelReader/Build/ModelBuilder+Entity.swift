@@ -110,7 +110,8 @@ extension ModelBuilder {
         return true
     }
 
-    /// - Parameter parse: Reads the value from the attribute of the element that is not for dates.
+    /// - Parameter parse: Reads the value of the XML attribute `name`. Not called for the XML attribute `dateName`,
+    ///   which contains a date.
     private mutating func value(
         _ name: String, orDate dateName: String, of element: MarkupElement, _ type: AttributeType,
         _ parse: (String) -> ParsedValue

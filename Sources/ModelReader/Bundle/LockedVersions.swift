@@ -91,8 +91,8 @@ extension LockedVersions {
 }
 
 extension LockedModel {
-    /// Returns the earlier versions whose names a later model must know, because its own names and renaming identifiers lead to
-    /// other elements.
+    /// Returns the earlier versions whose names a later model must know. The names and renaming identifiers of the later model
+    /// alone would lead to the wrong elements of these versions.
     ///
     /// - Parameter model: The later model. Its ``ManagedObjectModel/earlierVersions`` are not used.
     package func earlierVersions(neededBy model: ManagedObjectModel) -> [EarlierVersion] {
@@ -109,7 +109,7 @@ extension LockedModel {
         model.identifiers(replacingNamesOf: readableHistory)
     }
 
-    /// The elements of a later model that no longer have their identifier.
+    /// The elements of a later model that no longer have their renaming identifier from this model.
     ///
     /// - Parameter model: The later model.
     package func droppedIdentifiers(in model: ManagedObjectModel) -> [String] {

@@ -87,8 +87,8 @@ package struct LockedModel: Sendable, Equatable {
         guard let first = locked.first else { return }
         let histories = locked.map(\.history)
         var earlier = first.history.filter { state in histories.allSatisfy { $0.contains(state) } }
-        // Drop the newest earlier model if it has the same hash as this model, and if this model has all of its renaming
-        // identifiers. Then a migration needs no names from the earlier model.
+        // Drop the newest earlier model if it has the same hash as this model, and if this model contains all renaming
+        // identifiers of the earlier model. A migration then needs no names from the earlier model.
         if let newest = earlier.first, newest.hash == hash,
             Set(newest.renamingIdentifiers.lines).isSubset(of: renamingIdentifiers.lines)
         {

@@ -11,7 +11,8 @@ enum MarkupParser {
         let parser = XMLParser(stream: InputStream(data: markup.data))
         let tree = TreeDelegate(lines: markup.lines)
         parser.delegate = tree
-        // Ignore the result of `parse`: for a malformed file, it depends on the platform. The reported error does not.
+        // Ignore the result of `parse`: for a malformed file, the result depends on the platform, but the reported
+        // error does not.
         _ = parser.parse()
         if let fault = tree.fault {
             throw ModelReaderError(

@@ -126,7 +126,7 @@ struct FeedFollower {
         wait()
     }
 
-    /// Reports the saves before the save `next` that were not shown and are no longer in the feed.
+    /// Reports the missing saves before the save `next`. A missing save was not shown, and is no longer in the feed.
     private func recordGap(before next: Int64, _ print: (Report) -> Void) {
         guard next > position + 1 else { return }
         let gap = next == position + 2 ? "the save \(position + 1) is" : "the saves \(position + 1) to \(next - 1) are"

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RowStore
 
-/// What `inspect` prints of the kept history.
+/// The output of `inspect` about the history of a store.
 struct HistoryLines {
     private let history: InspectedHistory
     /// Whether the values of the records are shown.

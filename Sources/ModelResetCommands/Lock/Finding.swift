@@ -60,7 +60,8 @@ struct Finding {
         }
     }
 
-    /// The warning about earlier versions that the lock file knows, but whose names a model in Swift does not pass.
+    /// The warning that a model in Swift needs names of earlier versions, which the lock file contains but the model
+    /// does not pass.
     private static func missingVersions(in model: ManagedObjectModel, _ locked: LockedModel) -> [String] {
         let needed = locked.earlierVersions(neededBy: model)
         let isKnown = needed.allSatisfy { version in

@@ -93,7 +93,7 @@ struct LockFile {
 
 /// A lock file in which Git left a merge conflict.
 struct LockConflict {
-    /// The error from reading the file, which `check` reports unless it writes the file.
+    /// The error from reading the file. `check` reports the error, unless the command writes the file.
     let error: LockFileError
     let sides: [(name: String, lock: ModelLock)]
     /// The models that are equal on both sides or exist on one side only.
@@ -135,8 +135,7 @@ enum LockDifference {
             return
         }
         let comparison = ModelComparison(from: old, to: new)
-        // If the canonical forms are equal strings, only their bytes differ, because equal strings can have different
-        // bytes.
+        // Equal strings can have different bytes. If the canonical forms are equal strings, only their bytes differ.
         guard old.canonicalForm != new.canonicalForm else {
             self = .remark(
                 "The names are the same in another form of Unicode. This release reads every name in NFC, and uses NFC in tables."

@@ -53,8 +53,8 @@ package struct Declaration: Sendable {
 
 /// A use of an attribute, such as `@Stored(unique: true)`.
 package struct AttributeUse: Sendable {
-    /// The name as it is spelled, but without the module of the macros. So `CoreDataSource.Stored` is `Stored`, and
-    /// `Other.Stored`, which is an attribute of someone else, stays `Other.Stored`.
+    /// The name as it is spelled, but without the module of the macros. So the name of `@CoreDataSource.Stored` is
+    /// `Stored`. An attribute of another module keeps its module, as in `Other.Stored`.
     package var name: String
     package var offset: Int
     /// The tokens between the parentheses.

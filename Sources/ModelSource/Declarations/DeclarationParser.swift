@@ -152,8 +152,8 @@ package struct DeclarationParser {
         }
     }
 
-    /// Whether `class` is a modifier of a member. It is not before the name of a class, which can be a keyword in backticks,
-    /// or the word of a modifier, as in `class open: Base`.
+    /// Whether `class` is a modifier of a member, and not the keyword of a class. The name of a class can be a keyword in
+    /// backticks, or a word that is also a modifier, as in `class open: Base`.
     private var isModifierClass: Bool {
         guard index + 1 < end else { return false }
         let token = source.tokens[index + 1]

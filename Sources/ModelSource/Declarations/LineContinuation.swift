@@ -64,8 +64,8 @@ extension SwiftSource {
         tokens[index].kind == .symbol && "([{".utf8.contains(bytes[tokens[index].start])
     }
 
-    /// Whether the tokens between the braces of a property begin with an observer. A getter can also begin with `didSet` or
-    /// `willSet`, as a name of its own.
+    /// Whether the tokens between the braces of a property begin with an observer. The words `didSet` and `willSet` alone
+    /// do not make an observer, because a getter can also begin with a name of this spelling.
     func beginsObservers(_ range: Range<Int>) -> Bool {
         var index = range.lowerBound
         while index + 1 < range.upperBound, isSymbol(index, "@") {

@@ -141,8 +141,8 @@ package struct EntityReader {
         return superclass
     }
 
-    /// Returns whether the macro can be used on a type with this name. Reports a name that the members of a macro cannot
-    /// contain, and a name that a macro needs for a type of its own.
+    /// Returns whether the macro can be used on a type with this name. Reports a name that the code of the macro cannot
+    /// use for this type, and a name that the macro needs for a type of its own.
     private mutating func hasAllowedName(_ declaration: Declaration, _ kind: String, _ macro: String) -> Bool {
         let name = declaration.name
         if !ReservedMembers.isIdentifier(name) {
@@ -247,7 +247,8 @@ package struct EntityReader {
         return composite
     }
 
-    /// Reports attributes that are derived along relationships, and so have no column, but have an index or must be unique.
+    /// Reports an attribute that is derived from other objects, but has an index or must be unique. Such an attribute has
+    /// no column.
     private mutating func checkCalculatedAttributes(_ entity: EntitySource) {
         let relationships = Set(entity.relationships.map(\.name))
         for attribute in entity.attributes {

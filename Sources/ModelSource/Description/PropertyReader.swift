@@ -14,7 +14,7 @@ package enum PropertySource: Sendable {
 package struct PropertyReader {
     private let source: SwiftSource
     private let declaration: Declaration
-    /// Whether the property belongs to a composite, in which it stays a stored property of the struct.
+    /// Whether the property belongs to a composite. A property of a composite stays a stored property of the struct.
     private let isOfComposite: Bool
     package private(set) var diagnostics: [SourceDiagnostic] = []
 

@@ -66,13 +66,13 @@ struct CompositeExpansion {
         return [opening] + names.map { "    self.\($0) = \($0)" } + ["}"]
     }
 
-    /// Whether a part of the struct is deprecated. Members that name the part are then deprecated, too, and called only through
-    /// protocols, so that the compiler does not warn of them.
+    /// Whether a part of the struct is deprecated. The members that name such a part are then deprecated, too. They are called
+    /// only through protocols, so that the compiler does not warn of the calls.
     private var isDeprecated: Bool { composite.attributes.contains(where: \.isDeprecated) }
     private var deprecation: [String] { isDeprecated ? ["    \(TypeChecks.deprecation)"] : [] }
 
-    /// A struct with the arguments of the initializer for other modules. From this struct, a deprecated initializer makes the
-    /// value of the composite.
+    /// A struct with the arguments of the initializer for other modules. A deprecated initializer makes the composite from
+    /// this struct.
     private var parts: [String] {
         guard isDeprecated, !AccessText.prefix(composite.accessLevel).isEmpty, !composite.hasInitializer else {
             return []
@@ -142,9 +142,9 @@ struct CompositeExpansion {
         return lines + ["        return true", "    }"]
     }
 
-    /// The function that writes a value. The function has a parameter of the struct's type, and is in the struct itself, not in
-    /// an extension: if the struct is nested in a type that is not public, the compiler refuses a public function with such a
-    /// parameter in an extension.
+    /// The function that writes a value. The function has a parameter of the struct's type, so the function is in the struct
+    /// itself and not in an extension. If the struct is nested in a type that is not public, the compiler refuses such a public
+    /// function in an extension.
     private var writing: [String] {
         let access = AccessText.prefix(composite.accessLevel)
         var lines = deprecation

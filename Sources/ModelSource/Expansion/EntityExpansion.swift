@@ -194,7 +194,7 @@ struct EntityExpansion {
         ]
     }
 
-    /// Adds everything except the names to the description.
+    /// The statements that add everything except the names to the description.
     private var descriptionChanges: [String] {
         var lines = entity.isAbstract ? ["        entity.isAbstract = true"] : []
         lines += entity.attributes.map {
