@@ -8,9 +8,9 @@ internal import ModelMigration
 ///     for diagnostic in document.diagnostics { print(diagnostic) }
 ///     let model = document.model
 ///
-/// Unusual values from older tools are loaded with a diagnostic. A reference to an unknown element is removed with a
-/// diagnostic if the model is valid without it, and is an error otherwise. A hostile file causes an error, but never a
-/// trap. The cost of reading is proportional to the size of the file.
+/// Unusual values from older tools are loaded with a diagnostic. If the model is valid without a reference to an
+/// unknown element, the reference is removed with a diagnostic. Otherwise, the reference is an error. A hostile file
+/// causes an error, but never a trap. The cost of reading is proportional to the size of the file.
 ///
 /// **Isolation**: none. Calls are independent and can run on any thread. A call blocks its thread while it reads files.
 public struct ModelReader: Sendable {

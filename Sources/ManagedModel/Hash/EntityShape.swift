@@ -137,7 +137,7 @@ extension EntityShape {
 }
 
 extension AttributeShape {
-    /// - Parameter extras: Words to add, which the canonical form does not have.
+    /// - Parameter extras: Words to add to the line. The canonical form does not have these words.
     package func canonicalLine(with extras: [String] = []) -> String {
         var words = [
             path.map(\.quotedWord).joined(separator: "."), type.rawValue, isOptional ? "optional" : "required",
@@ -152,7 +152,7 @@ extension AttributeShape {
 }
 
 extension RelationshipShape {
-    /// - Parameter extras: Words to add, which the canonical form does not have.
+    /// - Parameter extras: Words to add to the line. The canonical form does not have these words.
     package func canonicalLine(with extras: [String] = []) -> String {
         var words = [name.quotedWord, isToMany ? "to many" : "to one", destinationName.quotedWord]
         if let inverseName { words.append("inverse \(inverseName.quotedWord)") }

@@ -13,8 +13,8 @@ struct NameScope {
 
     func isTaken(_ name: String) -> Bool { shared.contains(name) || taken.contains(name) }
 
-    /// Claims a name. If the name is taken, claims the name with a number after it: the lowest number from 2 on that
-    /// gives a free name.
+    /// Claims a name. If the name is taken, claims the name with a number at its end. The number is the lowest number
+    /// from 2 on that results in a free name.
     mutating func claim(_ name: String) -> String {
         var claimed = name
         var number = 2
@@ -50,7 +50,7 @@ struct NameClaims {
 
     /// The name that each owner gets.
     private(set) var names: [String: String] = [:]
-    /// Groups of claims for a taken name, or for one name with several owners.
+    /// Groups of claims for the same name. The name of a group is already taken, or several owners claim the name.
     private(set) var contested: [[Claim]] = []
 
     /// - Parameters:

@@ -17,9 +17,9 @@ struct TypeSpelling {
         needsFoundation = !parser.names.isDisjoint(with: Self.foundationTypes)
     }
 
-    /// Whether the name is refused: a name that stands for no specific type, such as `Any` or `Self`, or an Objective-C
-    /// name. An Objective-C name is the prefix of a framework and a capitalized word, such as `NSArray` and `UIColor`, but
-    /// not `UID`.
+    /// Whether the name is refused. A name is refused if it stands for no specific type, such as `Any` or `Self`, or if it
+    /// is an Objective-C name. An Objective-C name consists of the prefix of a framework and a capitalized word. `NSArray`
+    /// and `UIColor` are such names, but `UID` is not.
     private static func isRefused(_ name: String) -> Bool {
         if ["Any", "AnyObject", "AnyHashable", "Self", "Type", "id"].contains(name) { return true }
         guard objectiveCPrefixes.contains(String(name.prefix(2))) else { return false }

@@ -81,8 +81,8 @@ package struct LockedModel: Sendable, Equatable {
 
     /// Keeps the previously locked models as ``earlier`` models.
     ///
-    /// - Parameter locked: The previously locked model with its earlier models. For a file with a merge conflict, one
-    ///   such model for each side. After a conflict, only the models that both sides contain are kept.
+    /// - Parameter locked: The previously locked model with its earlier models. If the file has a merge conflict, the
+    ///   list has such a model for each side, and only the models that both sides contain are kept.
     package mutating func keepEarlierModels(_ locked: [LockedModel]) {
         guard let first = locked.first else { return }
         let histories = locked.map(\.history)
@@ -146,8 +146,8 @@ extension ModelLock {
 
         """
 
-    /// The contents of the file. For each model, a line has the path, the version and the hash, and indented lines
-    /// follow.
+    /// The contents of the file. Each model has a line with the path, the version and the hash, and indented lines
+    /// after this line.
     ///
     /// The indented lines have the canonical form, the rules, the renaming identifiers, the types of transformables, the
     /// configurations with their hashes, and the earlier models. Each earlier model is written as an ``EditScript`` that turns

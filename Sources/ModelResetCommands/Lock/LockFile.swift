@@ -24,7 +24,8 @@ struct LockFile {
             == LockFile.resolved(URL(filePath: path).standardizedFileURL).path
     }
 
-    /// Whether the model with the given name still exists. A model of several files exists as long as one of them does.
+    /// Whether the model with the given name still exists. A model of several files exists if at least one of the files
+    /// exists.
     func modelExists(_ name: String) -> Bool { ModelArgument.paths(name, exists: exists).contains(where: exists) }
 
     private func exists(_ name: String) -> Bool {

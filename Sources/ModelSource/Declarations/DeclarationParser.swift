@@ -122,7 +122,8 @@ package struct DeclarationParser {
         if names.count > 1, names[0] == "CoreDataSource" { names.removeFirst() }
         var use = AttributeUse(name: names.joined(separator: "."), offset: offset)
         if index < end, source.isSymbol(index, "<") { skipAngles() }
-        // With a space before the parenthesis, the compiler warns in the language mode of Swift 5, and fails in that of Swift 6.
+        // There can be a space before the parenthesis. In the language mode of Swift 5, the compiler warns of such a space. In
+        // the language mode of Swift 6, the compiler refuses the space.
         if index < end, source.isSymbol(index, "("), !source.tokens[index].startsLine, let arguments = brackets() {
             use.arguments = arguments
         }

@@ -38,9 +38,9 @@ extension SwiftSource {
         return token.kind == .identifier && words.contains(text(token.start..<token.end))
     }
 
-    /// Whether an expression that ends its line with this token continues in the next line. It continues after a binary
-    /// operator, which has a space before it. An operator that touches the token before it is a postfix operator, or the end of
-    /// a generic type.
+    /// Whether an expression that ends its line with this token continues in the next line. The expression continues after a
+    /// binary operator, which has a space before it. An operator that touches the token before it is a postfix operator, or the
+    /// end of a generic type.
     func endsInOperator(_ index: Int) -> Bool {
         guard tokens[index].kind == .symbol else { return false }
         switch bytes[tokens[index].start] {

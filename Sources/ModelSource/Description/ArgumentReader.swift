@@ -68,7 +68,7 @@ struct ArgumentReader {
         return nil
     }
 
-    /// Returns a name for the model. The name must not be empty. Unless `mayHaveDots` is true, it must have no dot either,
+    /// Returns a name for the model. The name must not be empty. If `mayHaveDots` is false, the name must not have a dot,
     /// because a dot would divide the name of a property.
     mutating func name(_ label: String, mayHaveDots: Bool = false) -> String? {
         guard let name = string(label) else { return nil }
@@ -84,8 +84,8 @@ struct ArgumentReader {
         return nil
     }
 
-    /// - Parameter type: The type of the argument. It is checked, because a member of another type can have the same name
-    ///   and another value.
+    /// - Parameter type: The type of the argument. The type is checked, because a member of another type can have the
+    ///   same name and another value.
     mutating func member(_ label: String, of names: Set<String>, in type: String) -> String? {
         guard let value = expression(label) else { return nil }
         if case .member(let spelled, let name) = value, names.contains(name),

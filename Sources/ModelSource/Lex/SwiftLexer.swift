@@ -164,8 +164,8 @@ struct SwiftLexer {
         }
     }
 
-    /// Whether a regular expression ends on this line, by the rules of Swift: it has no space before its last slash, and it
-    /// closes no parenthesis that it has not opened. Otherwise, the slash is an operator, as in `reduce(1, /)`.
+    /// Whether a regular expression ends on this line, by the rules of Swift: the expression has no space before its last
+    /// slash, and opens every parenthesis that it closes. Otherwise, the slash is an operator, as in `reduce(1, /)`.
     private var hasEndOfRegex: Bool {
         var index = position + 1
         var (parentheses, brackets) = (0, 0)

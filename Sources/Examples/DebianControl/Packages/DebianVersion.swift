@@ -21,9 +21,9 @@ public struct DebianVersion: Sendable {
         revision = Array(rest[dash...].dropFirst())
     }
 
-    /// Compares two upstream versions, or two revisions, part by part. A version begins with a part without digits. Then
-    /// follows a number, then again a part without digits, and so on. Letters come before other characters, and `~` comes
-    /// even before the end of a part.
+    /// Compares two upstream versions, or two revisions, part by part. A version begins with a part without digits. A
+    /// number comes next, then another part without digits, and so on. Letters come before other characters, and `~`
+    /// comes even before the end of a part.
     private static func order(_ lhs: [UInt8], _ rhs: [UInt8]) -> Int {
         var (lhs, rhs) = (lhs[...], rhs[...])
         while !lhs.isEmpty || !rhs.isEmpty {
