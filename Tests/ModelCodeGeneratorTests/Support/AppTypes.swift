@@ -11,6 +11,6 @@ enum AppTypes {
                 && !name.hasPrefix("NS")
                 && !name.hasPrefix("UI")
         }
-        return names.sorted().map { "struct \($0): Codable, Sendable {}\n" }.joined()
+        return names.sorted().map { "public struct \($0): Codable, Sendable {}\n" }.joined()
     }
 }
