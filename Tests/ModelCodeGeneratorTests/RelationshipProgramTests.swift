@@ -33,7 +33,10 @@ import Testing
         #expect(program.skipped == skipped.first { url.pathComponents.contains($0.key) }?.value ?? [])
         guard program.relationshipCount > 0 else { return }
         let directory = try TemporaryDirectory()
-        let files = ["Generated.swift": program.generated, "Program.swift": program.source]
+        let files = [
+            "Generated.swift": program.generated, "Program.swift": program.source,
+            "Types.swift": AppTypes.declarations(for: [model]),
+        ]
         for (name, source) in files {
             try Data(source.utf8).write(to: directory.url.appending(component: name))
         }
