@@ -14,7 +14,9 @@ import Testing
         // Its inverse leads to a sub-entity only. The inverse is exercised.
         "magicalpanda__MagicalRecord__TestModel-2012": ["AbstractRelatedEntity.mainTestEntity"],
         // Transient on both sides, so no link could be kept anywhere: they have no properties.
-        "wireapp__wire-ios-data-model__zmessaging": ["Message.missingRecipients", "UserClient.messagesMissingRecipient"],
+        "wireapp__wire-ios-data-model__zmessaging": [
+            "Message.missingRecipients", "UserClient.messagesMissingRecipient",
+        ],
     ]
 
     @Test(arguments: ["Graph", "Mail"])
